@@ -367,23 +367,42 @@ int vet_objects(const struct diff *diff, struct uspl_err *err)
 int vet_changes(const struct diff *diff, struct uspl_err *err)
 {
 	static const vet_fn checks[] = {
-		warn_of_past,         vet_exports,
-		vet_nameless_code,    vet_constructed_data,
-		vet_start_code,       vet_code,
-		vet_aliases,          vet_virtual_functions,
-		vet_numbered_statics, vet_data,
-		vet_replaced_tables,  vet_new_data,
-		vet_local_classes,    vet_coroutines,
-		vet_moved_data,       vet_shared_data,
-		vet_relocations,      vet_renamed_data,
-		vet_warn_seeds,       vet_thread_start,
-		vet_warn_signatures,  vet_warn_classes,
-		vet_blocks,           vet_labels,
-		vet_warn_addresses,   vet_warn_enumerators,
+		warn_of_past,
+		vet_exports,
+		vet_nameless_code,
+		vet_constructed_data,
+		vet_start_code,
+		vet_code,
+		vet_names,
+		vet_aliases,
+		vet_virtual_functions,
+		vet_numbered_statics,
+		vet_data,
+		vet_storage,
+		vet_guards,
+		vet_replaced_tables,
+		vet_new_data,
+		vet_local_classes,
+		vet_coroutines,
+		vet_moved_data,
+		vet_shared_data,
+		vet_relocations,
+		vet_renamed_data,
+		vet_warn_seeds,
+		vet_thread_start,
+		vet_warn_signatures,
+		vet_warn_classes,
+		vet_blocks,
+		vet_labels,
+		vet_warn_addresses,
+		vet_warn_enumerators,
 	};
 
 	int rc = vet_types(diff, err);
 
+	if (rc)
+		return rc;
+	rc = vet_bindings(diff, err);
 	if (rc)
 		return rc;
 	return run(checks, ARRAY_SIZE(checks), diff, err);

@@ -15,12 +15,24 @@ typedef int (*vet_fn)(const struct diff *diff, const struct unit *unit, struct u
  * of what fits the old objects but differs. Once for all units.
  */
 int vet_types(const struct diff *diff, struct uspl_err *err);
+/*
+ * vet_bindings.c: refuses a global name that comes or goes, if code or data that isn't in the
+ * update refers to it. Once for all units.
+ */
+int vet_bindings(const struct diff *diff, struct uspl_err *err);
+/* vet_bindings.c: refuses a function's name that goes from one function to another. */
+int vet_names(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses another signature of a function that a library offers to others. */
 int vet_exports(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Never refuses; warns of another signature of a function that is called by pointers, too. */
 int vet_warn_signatures(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses another size or initial value of a variable that exists. */
 int vet_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/*
+ * Refuses to use a variable that exists as one that may be written, or is aligned higher, where it
+ * wasn't.
+ */
+int vet_storage(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses data that would go on pointing to a replaced table, or into replaced code. */
 int vet_replaced_tables(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses new variables that can't be carried: entries of linker's tables. */
@@ -32,6 +44,8 @@ int vet_moved_data(const struct diff *diff, const struct unit *unit, struct uspl
 int vet_virtual_functions(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses a new variable whose constructor would have to run at the program's start. */
 int vet_constructed_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_cxx.c: refuses a constructor of a variable that exists and had none. */
+int vet_guards(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses another list of thread_local variables that are made for each thread. */
 int vet_thread_start(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_local.c: refuses classes of one name and function if it can't be told which is which. */

@@ -72,6 +72,51 @@ int vet_constructed_data(const struct diff *diff, const struct unit *unit, struc
 	return 0;
 }
 
+/* The variable that a guard belongs to: _ZGVZ1fvE1n is that of _ZZ1fvE1n. */
+static const struct objsym *find_guarded(const struct side *side, const struct objsym *guard)
+{
+	static const char prefix[] = "_ZGV";
+	const char *name = sym_pair_name(guard) + sizeof(prefix) - 1;
+
+	if (!name_starts(sym_pair_name(guard), prefix))
+		return NULL;
+	for (size_t i = 0; i < side->obj->syms.n; i++) {
+		const struct objsym *sym = side->obj->syms.items[i];
+
+		if (sym_is_variable(sym) && name_starts(sym_pair_name(sym), "_Z") &&
+		    !strcmp(sym_pair_name(sym) + 2, name))
+			return sym;
+	}
+	return NULL;
+}
+
+/*
+ * A guard tells whether a variable has been constructed. A new one says that it hasn't: the
+ * constructor would run over the value that the variable has.
+ */
+int vet_guards(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *guard = unit->post.obj->syms.items[i], *variable;
+		int rc;
+
+		if (!guard->sec || !secinfo_of(guard->sec)->carried || syminfo_of(guard)->twin)
+			continue;
+		variable = find_guarded(&unit->post, guard);
+		if (!variable || !syminfo_of(variable)->twin)
+			continue;
+		rc = sym_refuse(variable, err, USPL_E_DATA_CHANGE,
+				"'%s' exists already, and is initialised by code now, at its first "
+				"use after the patch: it would lose its value",
+				variable->name);
+		uspl_hint(err, "leave its initial value as it is, and let changed code use a new "
+			       "variable");
+		return rc;
+	}
+	return 0;
+}
+
 /* Does the code look whether this thread has made its variables, and make a new one among them? */
 static bool makes_new_for_thread(const struct objsec *code)
 {

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "create/unit/equal.h"
 #include "create/unit/srcloc.h"
 #include "create/vet/vet_checks.h"
 
@@ -100,6 +101,32 @@ int vet_data(const struct diff *diff, const struct unit *unit, struct uspl_err *
 	return 0;
 }
 
+static bool is_identifier(const char *name)
+{
+	if (!isalpha((unsigned char)*name) && *name != '_')
+		return false;
+	while (isalnum((unsigned char)*name) || *name == '_')
+		name++;
+	return !*name;
+}
+
+/*
+ * Entries without a symbol, of a table that the linker makes of all sections of such a name
+ * (__start_NAME): assembler in functions makes them, to tell of places in these. What only tracers
+ * read of functions' entries isn't meant.
+ */
+static bool is_linker_table(const struct objsec *sec)
+{
+	static const char *const entries[] = { "__patchable_function_entries", "__mcount_loc",
+					       "xray_instr_map", "xray_fn_idx" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
+		if (!strcmp(sec->name, entries[i]))
+			return false;
+	return secinfo_of(sec)->kind == SECINFO_LITERAL && !secinfo_of(sec)->carried &&
+	       is_identifier(sec->name);
+}
+
 /*
  * Data that stays in the running program points to the old table, or into the old code: code that
  * follows it would read old values. The way out is the same for both.
@@ -123,6 +150,25 @@ static int refuse_pointing(const struct objsec *sec, const struct objsec *to, st
 	return rc;
 }
 
+/* New entries, or others, of a linker's table whose entries have no symbols. */
+static bool has_other_entries(const struct unit *unit, const struct objsec *sec)
+{
+	const struct objsec *old = objfile_section(unit->pre.obj, sec->name);
+	struct range a = { old, 0, old ? old->size : 0 }, b = { sec, 0, sec->size };
+
+	return !old || !equal_ranges(&a, &b, 0);
+}
+
+static int refuse_entries(const struct objsec *sec, struct uspl_err *err)
+{
+	int rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
+			    "the linker's table '%s' gets other entries", sec->name);
+
+	uspl_hint(err, "the program's table stays as it is; leave the assembler that makes its "
+		       "entries where it is");
+	return rc;
+}
+
 int vet_replaced_tables(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	(void)diff;
@@ -130,8 +176,9 @@ int vet_replaced_tables(const struct diff *diff, const struct unit *unit, struct
 		const struct objsec *sec = unit->post.obj->secs.items[i];
 		const struct objrel *rel;
 
-		if (secinfo_of(sec)->reason || (secinfo_of(sec)->kind != SECINFO_DATA &&
-						secinfo_of(sec)->kind != SECINFO_CONST))
+		if (secinfo_of(sec)->reason ||
+		    (secinfo_of(sec)->kind != SECINFO_DATA &&
+		     secinfo_of(sec)->kind != SECINFO_CONST && !is_linker_table(sec)))
 			continue;
 		vec_for_each (&sec->rels, rel) {
 			const struct secinfo *secinfo =
@@ -144,17 +191,74 @@ int vet_replaced_tables(const struct diff *diff, const struct unit *unit, struct
 			    (secinfo->kind == SECINFO_CODE && rel->sym->type == STT_SECTION))
 				return refuse_pointing(sec, rel->sym->sec, err);
 		}
+		if (is_linker_table(sec) && has_other_entries(unit, sec))
+			return refuse_entries(sec, err);
 	}
 	return 0;
 }
 
-static bool is_identifier(const char *name)
+/* Does code of the update refer to it? Without -fdata-sections' help: by its section, too. */
+static bool is_used(const struct unit *unit, const struct objsym *sym)
 {
-	if (!isalpha((unsigned char)*name) && *name != '_')
-		return false;
-	while (isalnum((unsigned char)*name) || *name == '_')
-		name++;
-	return !*name;
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		const struct objsec *sec = unit->post.obj->secs.items[i];
+		const struct objrel *rel;
+
+		if (!secinfo_of(sec)->carried)
+			continue;
+		vec_for_each (&sec->rels, rel)
+			if (rel->sym == sym || (rel->sym->sec && rel->sym->sec == sym->sec))
+				return true;
+	}
+	return false;
+}
+
+/* A constant lies where nothing may be written, under whatever name: as a literal, too. */
+static bool becomes_writable(const struct objsym *old, const struct objsym *sym)
+{
+	return secinfo_of(sym->sec)->kind == SECINFO_DATA &&
+	       secinfo_of(old->sec)->kind != SECINFO_DATA &&
+	       secinfo_of(old->sec)->kind != SECINFO_TLS;
+}
+
+/*
+ * The compiler knows how a variable is aligned that it lays out itself, and chooses instructions
+ * for it that fault where that isn't so.
+ */
+static bool is_aligned_higher(const struct objsym *old, const struct objsym *sym)
+{
+	return sym->sec->align > old->sec->align && !(sym->value & (sym->sec->align - 1));
+}
+
+int vet_storage(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *sym = unit->post.obj->syms.items[i];
+		const struct objsym *old = sym_is_variable(sym) ? syminfo_of(sym)->twin : NULL;
+		bool writable;
+		int rc;
+
+		if (!old || !old->sec || !sym->sec || secinfo_of(sym->sec)->carried)
+			continue;
+		writable = becomes_writable(old, sym);
+		if ((!writable && !is_aligned_higher(old, sym)) || !is_used(unit, sym))
+			continue;
+		if (writable)
+			rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE,
+					"'%s' was never written before the patch, and lies where "
+					"the process can't write it",
+					sym->name);
+		else
+			rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE,
+					"the alignment of '%s' changes from %llu to %llu bytes",
+					sym->name, (unsigned long long)old->sec->align,
+					(unsigned long long)sym->sec->align);
+		uspl_hint(err, "it exists already and stays where it is; let changed code use a "
+			       "new variable");
+		return rc;
+	}
+	return 0;
 }
 
 static int refuse_new(const struct objsym *sym, struct uspl_err *err)

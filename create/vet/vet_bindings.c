@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * vet_bindings.c - names that would lead to something else in code that isn't in the update
+ *
+ * The linker binds a name for all units at once. If the patch brings the definition of a name that
+ * was a weak one's, a library's or nobody's, or takes one away for which another is there, then
+ * units that aren't even compiled again call something else. But the process was linked before:
+ * what isn't in the update goes on with what the name meant then. It would be half of the change.
+ *
+ * The same goes for several names of one function (aliases): they have one entry in the process.
+ */
+
+#include <string.h>
+
+#include "create/unit/diff_unit.h"
+#include "create/unit/srcloc.h"
+#include "create/vet/vet_checks.h"
+
+/* Global names of one build that the other one doesn't define. */
+struct names {
+	bool post;           /* new ones; else those that are gone */
+	struct strmap names; /* -> struct objsym, the definition */
+	struct strmap open;  /* paths of objects that the diff has open */
+};
+
+static void names_release(struct names *names)
+{
+	strmap_release(&names->names);
+	strmap_release(&names->open);
+}
+
+DEFINE_AUTO_RELEASE(names, struct names, names_release)
+#define auto_names __attribute__((cleanup(cleanup_names_)))
+
+static const struct side *side_of(const struct unit *unit, bool post)
+{
+	return post ? &unit->post : &unit->pre;
+}
+
+/*
+ * A definition that the linker takes for a name, weak or not. Inline functions and templates of C++
+ * are in groups, and the same wherever they are.
+ */
+static bool is_definition(const struct objsym *sym)
+{
+	return (sym->bind == STB_GLOBAL || sym->bind == STB_WEAK) &&
+	       (sym->shndx == SHN_COMMON || (sym->sec && !sym->sec->group_sig)) &&
+	       (sym_is_function(sym) || sym_is_variable(sym));
+}
+
+/*
+ * What the linker left out of the program before the patch (--gc-sections) counts as undefined
+ * there, but nothing in the program refers to it.
+ */
+static int was_left_out(const struct unit *unit, const struct objsym *sym, bool *ret,
+			struct uspl_err *err)
+{
+	auto_objfile struct objfile *obj = NULL;
+	const struct objsym *old;
+	int rc = unit->pre.path ? objfile_read_code(unit->pre.path, &obj, err) : 0;
+
+	if (rc)
+		return rc;
+	old = obj ? objfile_symbol(obj, sym->name) : NULL;
+	*ret = old && old->sec;
+	return 0;
+}
+
+static int collect_from(const struct diff *diff, const struct unit *unit, struct names *names,
+			struct uspl_err *err)
+{
+	const struct strmap *others = names->post ? &diff->pre_defs : &diff->post_defs;
+	const struct objfile *obj = side_of(unit, names->post)->obj;
+
+	for (size_t i = 0; i < obj->syms.n; i++) {
+		struct objsym *sym = obj->syms.items[i];
+		bool left_out = false;
+		int rc;
+
+		if (!is_definition(sym) || syminfo_of(sym)->twin || strmap_get(others, sym->name))
+			continue;
+		rc = names->post ? was_left_out(unit, sym, &left_out, err) : 0;
+		if (rc)
+			return rc;
+		if (!left_out && !strmap_set(&names->names, sym->name, sym))
+			return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
+static int collect_names(const struct diff *diff, struct names *names, struct uspl_err *err)
+{
+	for (size_t i = 0; i < diff->n; i++) {
+		/* New names are looked for in what the process has, and vice versa. */
+		const struct side *asked = side_of(&diff->units[i], !names->post);
+		int rc;
+
+		if (asked->path && !strmap_set(&names->open, asked->path, (void *)asked))
+			return uspl_fail_nomem(err);
+		rc = collect_from(diff, &diff->units[i], names, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Does a section of the other build stay in the process as it is? */
+static bool stays(const struct names *names, const struct objsec *sec)
+{
+	const struct secinfo *secinfo = secinfo_of(sec);
+	const struct objsym *twin = secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
+
+	if (secinfo->kind == SECINFO_IGNORED || secinfo->kind == SECINFO_UNWIND)
+		return false;
+	/* New code isn't better off: it finds what the process has by that name. */
+	return !names->post || !twin || !twin->sec || !secinfo_of(twin->sec)->carried;
+}
+
+static int refuse(const struct names *names, const struct objsym *sym, const char *user,
+		  struct uspl_err *err)
+{
+	if (names->post)
+		sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+			   "'%s' is new, and '%s' refers to that name already, which isn't in the "
+			   "update: it would go on with what the name meant",
+			   sym->name, user);
+	else
+		sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+			   "'%s' is gone, and '%s' still refers to that name: it would go on with "
+			   "what is gone",
+			   sym->name, user);
+	uspl_hint(err, names->post ? "give what is new a name of its own, and call it from code "
+				     "that changes"
+				   : "keep it, and change what it does");
+	return -USPL_E_UNSUPPORTED;
+}
+
+/* References of an object that the diff has open: those that stay count. */
+static int look_at_open(const struct names *names, const struct side *side, struct uspl_err *err)
+{
+	for (size_t i = 0; i < side->obj->secs.n; i++) {
+		const struct objsec *sec = side->obj->secs.items[i];
+		const struct objrel *rel;
+
+		if (!stays(names, sec))
+			continue;
+		vec_for_each (&sec->rels, rel) {
+			const struct objsym *sym =
+				rel->sym->bind == STB_LOCAL || is_definition(rel->sym)
+					? NULL
+					: strmap_get(&names->names, rel->sym->name);
+
+			if (sym)
+				return refuse(names, sym, sec_title(sec), err);
+		}
+	}
+	return 0;
+}
+
+/* Any mention by an object that is the same in both builds. */
+static int look_at_closed(const struct names *names, const struct diff_unit *in, const char *path,
+			  struct uspl_err *err)
+{
+	auto_objfile struct objfile *obj = NULL;
+	int rc = objfile_read_code(path, &obj, err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < obj->syms.n; i++) {
+		const struct objsym *sym = obj->syms.items[i], *name;
+
+		name = sym->bind == STB_LOCAL ? NULL : strmap_get(&names->names, sym->name);
+		if (name)
+			return refuse(names, name, in->source, err);
+	}
+	return 0;
+}
+
+static int look_for_references(const struct diff *diff, const struct names *names,
+			       struct uspl_err *err)
+{
+	for (size_t i = 0; i < diff->n_inputs; i++) {
+		const char *path = names->post ? diff->inputs[i].pre_obj : diff->inputs[i].post_obj;
+		const struct side *open = path ? strmap_get(&names->open, path) : NULL;
+		int rc;
+
+		if (!path)
+			continue;
+		rc = open ? look_at_open(names, open, err)
+			  : look_at_closed(names, &diff->inputs[i], path, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int vet_bindings(const struct diff *diff, struct uspl_err *err)
+{
+	for (int post = 0; post < 2; post++) {
+		auto_names struct names names = { .post = post };
+		int rc = collect_names(diff, &names, err);
+
+		if (rc)
+			return rc;
+		rc = names.names.n ? look_for_references(diff, &names, err) : 0;
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/*
+ * Where the other build has what begins a symbol's section, if the symbol is another name of that;
+ * NULL if it isn't, or if the other build lacks it.
+ */
+static const struct objsec *namesake_section(const struct objsym *sym)
+{
+	const struct objsym *owner = secinfo_of(sym->sec)->owner;
+
+	return owner && owner->value == sym->value && syminfo_of(owner)->twin
+		       ? syminfo_of(owner)->twin->sec
+		       : NULL;
+}
+
+int vet_names(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *sym = unit->post.obj->syms.items[i];
+		const struct objsym *twin = sym_is_function(sym) ? syminfo_of(sym)->twin : NULL;
+		const struct objsec *was, *is;
+
+		/* Of a copy of another unit's the other unit is asked. */
+		if (!twin || syminfo_of(twin)->twin != sym)
+			continue;
+		was = namesake_section(twin);
+		is = namesake_section(sym);
+		if ((!was || was == sym->sec) && (!is || is == twin->sec))
+			continue;
+		sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+			   "'%s' was another name of '%s' before the patch, and is one of '%s'",
+			   sym->name, sec_title(twin->sec), sec_title(sym->sec));
+		uspl_hint(err, "names that have one entry in the process can't get two, nor the "
+			       "other way round; leave them as they are");
+		return -USPL_E_UNSUPPORTED;
+	}
+	return 0;
+}
