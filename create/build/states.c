@@ -13,6 +13,9 @@
  * the argument of a macro, `#define AT(n) case n:`, which may have it from another macro, or by an
  * enumerator, `enum { WAITING = __LINE__ }`. __builtin_LINE() is the same number.
  *
+ * A line that goes away takes its state along: what waits there finds no label any more. So the
+ * lines that are gone are searched for macros that make such labels.
+ *
  * The same is done with __COUNTER__. Only the compiler knows what that has been: so there is only a
  * note where a patched source has such labels.
  */
@@ -230,6 +233,101 @@ static int labels_of(const struct record *record, struct labels *ret, struct usp
 	return rc;
 }
 
+/* ---- states that are gone ---- */
+
+/* A search for macros that make a label of the line's number, or use one that does. */
+struct state_macros {
+	struct strmap names;
+	bool more; /* one was added to them */
+	bool oom;
+};
+
+/* The first word of a stretch of text that is such a macro's name; empty: there is none. */
+static size_t find_macro(const struct state_macros *macros, const char *text, const char *end,
+			 const char **ret)
+{
+	for (const char *p = text; p < end;) {
+		size_t len = 0;
+		auto_free char *word = NULL;
+
+		while (p + len < end && is_in_name(p[len]))
+			len++;
+		word = len ? strndup(p, len) : NULL;
+		*ret = p;
+		if (word && strmap_get(&macros->names, word))
+			return len;
+		p += len ? len : 1;
+	}
+	return 0;
+}
+
+static void note_state_macros(const char *text, struct state_macros *macros)
+{
+	static const char define[] = "define ", line[] = "__LINE__";
+	const char *ignored;
+
+	for (const char *p = text; (p = strstr(p, define)); p++) {
+		const char *name = p + sizeof(define) - 1, *body = name, *end = directive_end(p);
+		auto_free char *copy = NULL;
+
+		while (is_in_name(*body))
+			body++;
+		copy = strndup(name, (size_t)(body - name));
+		if (copy && (!*copy || strmap_get(&macros->names, copy)))
+			continue;
+		if (!has_case(body, end, line, sizeof(line) - 1) &&
+		    !find_macro(macros, body, end, &ignored))
+			continue;
+		macros->oom |= !copy || !strmap_set(&macros->names, copy, macros);
+		macros->more = true;
+	}
+}
+
+static int note_file_state_macros(const char *path, void *ctx, struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+
+	(void)err;
+	if (read_own(path, &text))
+		note_state_macros(buf_str(&text), ctx);
+	return 0;
+}
+
+static int refuse_gone(const struct units *units, const struct compiled_file *file,
+		       const char *state, size_t len, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_DATA_CHANGE,
+		  "%s: the patch takes away a line with '%.*s', which makes a state of the line's "
+		  "number by 'case __LINE__'",
+		  units_relative(units, file->path), (int)len, state);
+	uspl_hint(err, "what waits there in the process would find no label; leave the line, and "
+		       "let what it waits for be true, or change it in its place");
+	return -USPL_E_DATA_CHANGE;
+}
+
+static int check_gone(const struct units *units, const struct record *record,
+		      const struct compiled_file *file, struct uspl_err *err)
+{
+	const char *gone = buf_str(&file->kept.gone), *end = gone + file->kept.gone.len;
+	struct state_macros macros = { .more = true };
+	const char *state = NULL;
+	size_t len = 0;
+	int rc = 0;
+
+	for (int depth = 0; !rc && depth < MAX_DEPTH && macros.more; depth++) {
+		macros.more = false;
+		rc = record_each_file(record, note_file_state_macros, &macros, err);
+	}
+	if (!rc && macros.oom)
+		rc = uspl_fail_nomem(err);
+	if (!rc)
+		len = find_macro(&macros, gone, end, &state);
+	strmap_release(&macros.names);
+	if (!rc && !len && has_case(gone, end, "__LINE__", 8))
+		state = "__LINE__", len = 8;
+	return rc || !len ? rc : refuse_gone(units, file, state, len, err);
+}
+
 static int refuse(const struct units *units, const struct compiled_file *file, struct uspl_err *err)
 {
 	const char *name = units_relative(units, file->path);
@@ -267,6 +365,11 @@ static int check_unit(struct units *units, const struct record *record,
 		return rc;
 	if (labels.line && file->kept.lost)
 		return refuse(units, file, err);
+	if (labels.line && file->kept.gone.len) {
+		rc = check_gone(units, record, file, err);
+		if (rc)
+			return rc;
+	}
 	if (!labels.counter || *said)
 		return 0;
 	*said = true;

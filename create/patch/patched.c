@@ -27,7 +27,7 @@ static struct compiled_file *find_compiled(const compiled_files *compiled, const
 }
 
 static int keep_compiled(compiled_files *compiled, const char *path, struct buf *text,
-			 const struct lines_kept *kept, struct uspl_err *err)
+			 struct lines_kept *kept, struct uspl_err *err)
 {
 	struct compiled_file *file = find_compiled(compiled, path);
 
@@ -39,7 +39,9 @@ static int keep_compiled(compiled_files *compiled, const char *path, struct buf 
 	buf_release(&file->text);
 	file->text = *text;
 	*text = (struct buf){ 0 };
+	lines_kept_release(&file->kept);
 	file->kept = *kept;
+	*kept = (struct lines_kept){ 0 };
 	return 0;
 }
 
@@ -48,7 +50,7 @@ static int renumber(const char *path, const struct buf *pre, bool numbered, stru
 {
 	auto_buf struct buf plain = { 0 };
 	auto_buf struct buf text = { 0 };
-	struct lines_kept kept;
+	auto_lines_kept struct lines_kept kept = { 0 };
 	struct plain_file *file;
 	bool differs;
 	int rc = file_read(path, &plain, err);
@@ -200,6 +202,7 @@ void patched_release_numbering(struct numbering *numbering)
 	vec_for_each (&numbering->compiled, file) {
 		free(file->path);
 		buf_release(&file->text);
+		lines_kept_release(&file->kept);
 	}
 	vec_release(&numbering->compiled);
 }

@@ -56,7 +56,7 @@ static void count_lines(line_list *lines, bool numbered)
 	lines->n = n;
 }
 
-static void number_lines(const line_list *pre, line_list *post)
+static void number_lines(line_list *pre, line_list *post)
 {
 	const struct line *line;
 	size_t highest = 0, base;
@@ -68,8 +68,10 @@ static void number_lines(const line_list *pre, line_list *post)
 		size_t end = i, before, behind;
 
 		if (post->items[i].old) {
-			post->items[i].number = pre->items[post->items[i].old - 1].number;
-			i++;
+			struct line *old = &pre->items[post->items[i].old - 1];
+
+			post->items[i++].number = old->number;
+			old->stays = true;
 			continue;
 		}
 		while (end < post->n && !post->items[end].old)
@@ -81,8 +83,10 @@ static void number_lines(const line_list *pre, line_list *post)
 		before = i ? post->items[i - 1].old : 0;
 		behind = end < post->n ? post->items[end].old - 1 : pre->n;
 		if (behind - before == end - i) {
-			for (; i < end; i++)
+			for (; i < end; i++) {
+				pre->items[before].stays = true;
 				post->items[i].number = pre->items[before++].number;
+			}
 		} else {
 			for (; i < end; i++)
 				post->items[i].number = base + i + 1;
@@ -122,6 +126,21 @@ static size_t first_moved(const line_list *lines)
 	return 0;
 }
 
+static void add_gone(const line_list *old, struct buf *ret)
+{
+	const struct line *line;
+
+	vec_for_each (old, line)
+		if (line->code && !line->stays)
+			buf_add(ret, line->text, line->len);
+}
+
+void lines_kept_release(struct lines_kept *kept)
+{
+	buf_release(&kept->gone);
+	*kept = (struct lines_kept){ 0 };
+}
+
 int lines_renumber(const struct buf *pre, bool numbered, const struct buf *post, struct buf *ret,
 		   struct lines_kept *ret_kept, struct uspl_err *err)
 {
@@ -130,6 +149,7 @@ int lines_renumber(const struct buf *pre, bool numbered, const struct buf *post,
 	struct lines_kept kept = { 0 };
 	int rc = lines_split(buf_str(pre), pre->len, &old, err);
 
+	*ret_kept = kept;
 	if (rc)
 		return rc;
 	rc = lines_split(buf_str(post), post->len, &new, err);
@@ -147,6 +167,7 @@ int lines_renumber(const struct buf *pre, bool numbered, const struct buf *post,
 		buf_add(ret, buf_str(post), post->len);
 	else
 		kept.lost = write_lines(&new, ret);
+	add_gone(&old, &kept.gone);
 	*ret_kept = kept;
-	return ret->oom ? uspl_fail_nomem(err) : 0;
+	return ret->oom || kept.gone.oom ? uspl_fail_nomem(err) : 0;
 }

@@ -32,6 +32,7 @@ struct line {
 	/* in the text after the patch: which line of the old text, from 1; 0: it is new */
 	size_t old;
 	size_t number; /* as the compiler is to count it; in the old text, as it has counted it */
+	bool stays;    /* in the old text: a line of the new one has its number */
 	bool safe;     /* `#line` may stand before it */
 	/* what is on it may contain __LINE__: neither blank nor a comment nor a directive */
 	bool code;
@@ -60,15 +61,22 @@ bool lines_scan(line_list *lines);
 
 /* What became of the numbers of a text's lines. */
 struct lines_kept {
-	size_t lost;  /* the first unchanged line, in the new text, that has another number; 0 */
-	size_t moved; /* the same, had nothing been done */
-	bool foreign; /* the text has #line directives of its own: nothing was done */
+	size_t lost;     /* the first unchanged line, in the new text, that has another number; 0 */
+	size_t moved;    /* the same, had nothing been done */
+	bool foreign;    /* the text has #line directives of its own: nothing was done */
+	struct buf gone; /* the old lines with code whose numbers no line has any more */
 };
+
+/* Frees what lines_renumber has filled in. */
+void lines_kept_release(struct lines_kept *kept);
+DEFINE_AUTO_RELEASE(lines_kept, struct lines_kept, lines_kept_release)
+#define auto_lines_kept __attribute__((cleanup(cleanup_lines_kept_)))
 
 /*
  * Appends the new text with directives such that its unchanged lines have their old numbers. It is
  * equal to the new text if no directive is needed, or none is possible. numbered: the old text has
- * such directives itself, which were put there when another patch was applied.
+ * such directives itself, which were put there when another patch was applied. The caller releases
+ * ret_kept, which is zeroed before.
  */
 int lines_renumber(const struct buf *pre, bool numbered, const struct buf *post, struct buf *ret,
 		   struct lines_kept *ret_kept, struct uspl_err *err) uspl_must_check;

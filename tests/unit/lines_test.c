@@ -8,7 +8,7 @@
 static char *renumber(const char *pre, const char *post)
 {
 	auto_buf struct buf a = { 0 }, b = { 0 }, out = { 0 };
-	struct lines_kept kept;
+	auto_lines_kept struct lines_kept kept = { 0 };
 	struct uspl_err err = { 0 };
 
 	buf_addstr(&a, pre);
@@ -133,7 +133,7 @@ static void test_pairs(void)
 static void test_series(void)
 {
 	auto_buf struct buf a = { 0 }, b = { 0 }, out = { 0 };
-	struct lines_kept kept;
+	auto_lines_kept struct lines_kept kept = { 0 };
 	struct uspl_err err = { 0 };
 
 	buf_addstr(&a, "a\n#line 1000002\nn\n#line 2\nb\n");
@@ -160,7 +160,7 @@ static void test_lost(void)
 
 	for (size_t i = 0; i < ARRAY_SIZE(lost); i++) {
 		auto_buf struct buf a = { 0 }, b = { 0 }, out = { 0 };
-		struct lines_kept kept = { 0 };
+		auto_lines_kept struct lines_kept kept = { 0 };
 		struct uspl_err err = { 0 };
 
 		buf_addstr(&a, lost[i].pre);
@@ -168,6 +168,31 @@ static void test_lost(void)
 		ok(!lines_renumber(&a, false, &b, &out, &kept, &err) && kept.lost == lost[i].lost &&
 			   kept.foreign == lost[i].foreign,
 		   "lost %s: line %zu", lost[i].what, kept.lost);
+	}
+}
+
+/* Lines whose numbers are gone with them; those that others replace are not. */
+static void test_gone(void)
+{
+	static const struct {
+		const char *what, *pre, *post, *gone;
+	} gone[] = {
+		{ "none", "a\nb\n", "a\nn\nb\n", "" },
+		{ "replaced", "a\nb\nc\n", "a\nB\nc\n", "" },
+		{ "removed", "a\nb\nc\n", "a\nc\n", "b\n" },
+		{ "moved", "a\nb\nc\nd\n", "a\nc\nb\nd\n", "b\n" },
+		{ "a comment", "a\n// b\nc\n", "a\nc\n", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(gone); i++) {
+		auto_buf struct buf a = { 0 }, b = { 0 }, out = { 0 };
+		auto_lines_kept struct lines_kept kept = { 0 };
+		struct uspl_err err = { 0 };
+
+		buf_addstr(&a, gone[i].pre);
+		buf_addstr(&b, gone[i].post);
+		ok(!lines_renumber(&a, false, &b, &out, &kept, &err), "gone: %s", gone[i].what);
+		ok_str(buf_str(&kept.gone), gone[i].gone, gone[i].what);
 	}
 }
 
@@ -195,6 +220,7 @@ int main(void)
 	test_pairs();
 	test_series();
 	test_lost();
+	test_gone();
 	test_rewritten();
 	return tap_done();
 }
