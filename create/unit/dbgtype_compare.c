@@ -53,18 +53,32 @@ static bool is_integer(Dwarf_Die *type)
 	       encoding == DW_ATE_boolean || encoding == DW_ATE_UTF;
 }
 
-static uint64_t encoding_of(Dwarf_Die *type)
+/* A number that an entry has, 0 if it hasn't. */
+static uint64_t attribute(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
-	Dwarf_Word encoding = 0;
+	Dwarf_Word value = 0;
 
-	dwarf_formudata(dwarf_attr(type, DW_AT_encoding, &attr), &encoding);
-	return encoding;
+	dwarf_formudata(dwarf_attr(die, name, &attr), &value);
+	return value;
+}
+
+static uint64_t encoding_of(Dwarf_Die *type)
+{
+	return attribute(type, DW_AT_encoding);
+}
+
+/* That of a scalar_storage_order other than the machine's. */
+static uint64_t endianity_of(Dwarf_Die *type)
+{
+	return attribute(type, DW_AT_endianity);
 }
 
 static enum type_relation compare_integers(Dwarf_Die *pre, Dwarf_Die *post)
 {
 	if (dbgtype_size(pre) != dbgtype_size(post))
+		return TYPE_OTHER;
+	if (endianity_of(pre) != endianity_of(post))
 		return TYPE_OTHER;
 	if (dwarf_tag(pre) == dwarf_tag(post) && encoding_of(pre) == encoding_of(post))
 		return TYPE_SAME;
@@ -112,15 +126,48 @@ static bool same_dimensions(Dwarf_Die *pre, Dwarf_Die *post)
 	return has_a == has_b;
 }
 
+/* The classes that two pointers to members belong to. */
+static enum type_relation compare_classes(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die a, b;
+
+	if (!dwarf_formref_die(dwarf_attr(pre, DW_AT_containing_type, &attr), &a) ||
+	    !dwarf_formref_die(dwarf_attr(post, DW_AT_containing_type, &attr), &b))
+		return TYPE_SAME;
+	return compare(&a, &b, up);
+}
+
+/*
+ * Is a value of two types passed in the same way? An object of C++ that gets a destructor is no
+ * longer passed itself, but by its address.
+ */
+static enum type_relation compare_passing(Dwarf_Die *pre, Dwarf_Die *post)
+{
+	Dwarf_Die a, b;
+
+	if (!dbgtype_of(pre, &a) || !dbgtype_of(post, &b) || !dbgtype_peel(&a, &a) ||
+	    !dbgtype_peel(&b, &b) || !dbgtype_is_aggregate(&a) || !dbgtype_is_aggregate(&b))
+		return TYPE_SAME;
+	return attribute(&a, DW_AT_calling_convention) == attribute(&b, DW_AT_calling_convention)
+		       ? TYPE_SAME
+		       : TYPE_OTHER;
+}
+
+static enum type_relation compare_passed(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
+{
+	return worse(compare_inner(pre, post, up), compare_passing(pre, post));
+}
+
 static enum type_relation compare_functions(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
 {
-	enum type_relation relation = compare_inner(pre, post, up);
+	enum type_relation relation = compare_passed(pre, post, up);
 	Dwarf_Die a, b;
 	bool has_a = next_of(&a, !dwarf_child(pre, &a), DW_TAG_formal_parameter);
 	bool has_b = next_of(&b, !dwarf_child(post, &b), DW_TAG_formal_parameter);
 
 	while (has_a && has_b) {
-		relation = worse(relation, compare_inner(&a, &b, up));
+		relation = worse(relation, compare_passed(&a, &b, up));
 		has_a = next_of(&a, !dwarf_siblingof(&a, &a), DW_TAG_formal_parameter);
 		has_b = next_of(&b, !dwarf_siblingof(&b, &b), DW_TAG_formal_parameter);
 	}
@@ -212,9 +259,12 @@ static enum type_relation compare_same_tag(Dwarf_Die *pre, Dwarf_Die *post, cons
 	switch (dwarf_tag(pre)) {
 	case DW_TAG_base_type:
 		return encoding_of(pre) == encoding_of(post) &&
+				       endianity_of(pre) == endianity_of(post) &&
 				       dbgtype_size(pre) == dbgtype_size(post)
 			       ? TYPE_SAME
 			       : TYPE_OTHER;
+	case DW_TAG_ptr_to_member_type:
+		return worse(compare_inner(pre, post, up), compare_classes(pre, post, up));
 	case DW_TAG_enumeration_type:
 		return compare_enums(pre, post);
 	case DW_TAG_pointer_type:
