@@ -11,8 +11,7 @@
  * their names and their modules' names are. USPL_E_UNSUPPORTED if one of the two has durations, and
  * the other one has none.
  */
-int report_diff(struct reader *reader, const totals_vec *all, const char *path,
-		enum report_key key, const struct report_style *style,
-		struct uspl_err *err) uspl_must_check;
+int report_diff(struct reader *reader, const totals_vec *all, const char *path, enum report_key key,
+		const struct report_style *style, struct uspl_err *err) uspl_must_check;
 
 #endif

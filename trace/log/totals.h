@@ -13,8 +13,8 @@ struct totals {
 	 * once, sum each.
 	 */
 	uint64_t calls, total, sum, self, min, max, p99;
-	uint64_t left;           /* calls that haven't returned: by longjmp or an exception */
-	uint64_t cut;            /* calls whose own time isn't known: begun before the oldest record */
+	uint64_t left; /* calls that haven't returned: by longjmp or an exception */
+	uint64_t cut;  /* calls that began before the oldest record: their own time isn't known */
 	uint64_t open, open_max; /* calls that aren't over, and the longest of them so far */
 };
 

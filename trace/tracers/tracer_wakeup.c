@@ -90,8 +90,8 @@ static void print_text(struct watch *watch, const struct latency *latency)
 	task_name(watch->proc, latency->tid, name, sizeof(name));
 	buf_addf(&watch->out, "%9d %-15s %10" PRIu64 " %11.3f %11.3f %14.6f %4u  ", latency->tid,
 		 name, latency->n, (double)latency->sum_ns / (double)latency->n / 1e3,
-		 (double)latency->max_ns / 1e3, (double)((int64_t)latency->max.woken - watch->start_ns) / 1e9,
-		 latency->max.cpu);
+		 (double)latency->max_ns / 1e3,
+		 (double)((int64_t)latency->max.woken - watch->start_ns) / 1e9, latency->max.cpu);
 	switches_add_place(&latency->max, &watch->out);
 	buf_addstr(&watch->out, "\n");
 }
