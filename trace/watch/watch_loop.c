@@ -169,9 +169,8 @@ static void begin(const struct watch_options *opts, pid_t pid)
 }
 
 /* From where the tracer begins to where it has said all. */
-static int run(const struct tracer *tracer, struct watch *watch,
-	       const struct watch_options *opts, const struct watch_trigger *trigger,
-	       struct uspl_err *err)
+static int run(const struct tracer *tracer, struct watch *watch, const struct watch_options *opts,
+	       const struct watch_trigger *trigger, struct uspl_err *err)
 {
 	const struct tracer_watch *ops = tracer->watch;
 	int rc = ops->open(watch, err);

@@ -15,7 +15,8 @@ static void *held;
 
 KEPT static void show(void *data, char *reply, size_t size)
 {
-	snprintf(reply, size, "%d %d", ((struct record *)data)->kind, ((struct record *)data)->length);
+	snprintf(reply, size, "%d %d", ((struct record *)data)->kind,
+		 ((struct record *)data)->length);
 }
 
 void answer(const char *request, char *reply, size_t size)
