@@ -58,6 +58,8 @@ enum uspl_status {
 	X(CANCELLED,    1, "cancelled")    /* ^C before anything was changed */            \
 	X(NOT_APPLIED,  1, "not-applied")  /* undo of what isn't there */                 \
 	X(CONFLICT,     1, "conflict")     /* another update stands in the way */         \
+	X(UNTRUSTED,    1, "untrusted")    /* no signature, or not a good one */          \
+	X(POLICY,       1, "policy")       /* the machine's policy doesn't allow it */    \
 	X(DATA_CHANGE,  1, "data-change")  /* the diff changes data that is in use */     \
 	X(STRANDED,     4, "stranded")     /* could not be put back */                    \
 	X(BUG,          3, "bug")          /* our own mistake */
