@@ -20,7 +20,11 @@
 
 #include <stdint.h>
 
-#define USPL_ABI_VERSION 7
+#define USPL_ABI_VERSION 8
+/*
+ * The oldest one that tools still read: it lacks what stands behind `names` in struct uspl_region.
+ */
+#define USPL_ABI_VERSION_READ 7
 #define USPL_REGION_MAGIC 0x314e4745524c5053ull /* "SPLREGN1", little endian */
 
 #define USPL_ID_MAX 64         /* an update's id with its NUL */
@@ -166,7 +170,7 @@ struct uspl_range {
 
 struct uspl_region {
 	uint64_t magic;
-	uint32_t version; /* USPL_ABI_VERSION; a tool refuses to touch a region of another one */
+	uint32_t version; /* a tool refuses to touch a region of one that it doesn't read */
 	uint32_t state;   /* enum uspl_region_state */
 	uint64_t self;    /* the address of this header */
 	uint64_t map, map_len; /* the whole region with its guards */
@@ -200,7 +204,15 @@ struct uspl_region {
 	 */
 	uint32_t thread_key;
 	uint32_t names, n_names; /* offset of a struct uspl_range array: all functions in text */
+	/*
+	 * Offsets of strings: the SHA-256 of the update's file in hex, and the id of the key that
+	 * it was signed with; "" if it was applied from an unpacked folder, or isn't signed.
+	 */
+	uint32_t digest, signer;
 };
+
+/* How long the record's head is in the oldest version that is read. */
+#define USPL_REGION_LEN_READ 272
 
 /*
  * What the info part holds from its mapping on until the record is written over it. The thread of
@@ -287,7 +299,7 @@ USPL_ABI_ASSERT(struct uspl_selector, 72);
 USPL_ABI_ASSERT(struct uspl_inside, 16);
 USPL_ABI_ASSERT(struct uspl_site, 80);
 USPL_ABI_ASSERT(struct uspl_range, 24);
-USPL_ABI_ASSERT(struct uspl_region, 272);
+USPL_ABI_ASSERT(struct uspl_region, 280);
 USPL_ABI_ASSERT(struct uspl_threads, 56);
 USPL_ABI_ASSERT(struct uspl_descriptor, 32);
 USPL_ABI_ASSERT(struct uspl_detour, 56);

@@ -108,6 +108,8 @@ void region_release(struct region *region)
 	free(region->patch);
 	free(region->build_id);
 	free(region->builds_on);
+	free(region->digest);
+	free(region->signer);
 	*region = (struct region){ 0 };
 }
 

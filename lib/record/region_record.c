@@ -14,6 +14,9 @@
 #include "record/chain_slot.h"
 
 #define COUNT_MAX 100000u
+/* Of a SHA-256, and of a key's id. */
+#define DIGEST_DIGITS 64
+#define KEY_DIGITS 16
 /* Longer than any function's name or file name that a compiler makes. */
 #define NAME_MAX_LEN 4096u
 
@@ -40,6 +43,18 @@ static char *info_string(struct part *part, uint32_t offset)
 		return NULL;
 	part->strings -= len;
 	return strdup(info->data + offset);
+}
+
+/* Hex digits, all of them or none; 0 for an offset stands for none. */
+static char *info_hex(struct part *part, uint32_t offset, size_t digits)
+{
+	char *text = offset ? info_string(part, offset) : strdup("");
+
+	if (!text || !*text ||
+	    (strlen(text) == digits && strspn(text, "0123456789abcdef") == digits))
+		return text;
+	free(text);
+	return NULL;
 }
 
 static bool info_holds(const struct buf *info, uint32_t offset, uint32_t n, size_t size)
@@ -144,13 +159,16 @@ bool region_decode(const struct buf *info, const struct uspl_region *head, struc
 	region->module_name = info_string(&part, head->module_name);
 	region->build_id = info_string(&part, head->build_id);
 	region->builds_on = info_string(&part, head->builds_on);
+	region->digest = info_hex(&part, head->digest, DIGEST_DIGITS);
+	region->signer = info_hex(&part, head->signer, KEY_DIGITS);
 	if (!info_holds(info, head->patch, 1, (size_t)head->patch_len + 1))
 		return false;
 	region->patch = strndup(info->data + head->patch, head->patch_len);
 	/* A patch is text: what the target put behind a NUL is not copied. */
 	region->patch_len = region->patch ? strlen(region->patch) : 0;
 	return region->description && region->module_name && region->build_id && region->patch &&
-	       region->builds_on && read_sites(&part, head, region) &&
+	       region->builds_on && region->digest && region->signer &&
+	       read_sites(&part, head, region) &&
 	       read_ranges(&part, head->ranges, head->n_ranges, &region->ranges) &&
 	       read_ranges(&part, head->names, head->n_names, &region->names) &&
 	       trampolines_are_inside(region);
@@ -272,6 +290,8 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 	head.module_name = put_string(buf, start, region->module_name);
 	head.build_id = put_string(buf, start, region->build_id);
 	head.builds_on = put_string(buf, start, region->builds_on);
+	head.digest = put_string(buf, start, region->digest);
+	head.signer = put_string(buf, start, region->signer);
 	head.patch = (uint32_t)(buf->len - start);
 	buf_add(buf, region->patch, region->patch_len);
 	buf_addzero(buf, 1);

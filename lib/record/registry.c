@@ -105,28 +105,32 @@ static bool partial_is_sound(const struct proc *proc, const struct record *recor
  */
 static const struct kind {
 	uint64_t magic;
-	size_t len;
+	size_t len, oldest_len; /* of the head; oldest_len: in the oldest version that is read */
 	bool (*is_sound)(const struct proc *proc, const struct record *record);
 	const char *what; /* "the record of ..."; NULL: a mark */
 	const char *did;  /* "the version of uspl that ..." */
 	size_t version_at, self_at;
-	uint32_t version;
+	uint32_t version, oldest;
 	bool may_stray; /* a head that says it lies elsewhere is no record */
 } kinds[] = {
-	[RECORD_UPDATE] = { USPL_REGION_MAGIC, sizeof(struct uspl_region), update_is_sound,
-			    "an update", "applied it", offsetof(struct uspl_region, version),
-			    offsetof(struct uspl_region, self), USPL_ABI_VERSION, false },
-	[RECORD_TRACE] = { USPL_TRACE_MAGIC, sizeof(struct uspl_trace_region), trace_is_sound,
+	[RECORD_UPDATE] = { USPL_REGION_MAGIC, sizeof(struct uspl_region), USPL_REGION_LEN_READ,
+			    update_is_sound, "an update", "applied it",
+			    offsetof(struct uspl_region, version),
+			    offsetof(struct uspl_region, self), USPL_ABI_VERSION,
+			    USPL_ABI_VERSION_READ, false },
+	[RECORD_TRACE] = { USPL_TRACE_MAGIC, sizeof(struct uspl_trace_region), 0, trace_is_sound,
 			   "a trace", "started it", offsetof(struct uspl_trace_region, version),
-			   offsetof(struct uspl_trace_region, self), USPL_TRACE_ABI_VERSION, true },
-	[RECORD_PROBES] = { USPL_MARK_MAGIC, sizeof(struct uspl_mark_region), probes_are_sound,
+			   offsetof(struct uspl_trace_region, self), USPL_TRACE_ABI_VERSION,
+			   USPL_TRACE_ABI_VERSION, true },
+	[RECORD_PROBES] = { USPL_MARK_MAGIC, sizeof(struct uspl_mark_region), 0, probes_are_sound,
 			    "markers", "switched them on",
 			    offsetof(struct uspl_mark_region, version),
-			    offsetof(struct uspl_mark_region, self), USPL_MARK_VERSION, true },
-	[RECORD_SHARED] = { USPL_TRACE_SHARED_MAP_MAGIC, sizeof(struct uspl_trace_shared_map),
-			    shared_is_sound, NULL, NULL, 0, 0, 0, true },
-	[RECORD_PARTIAL] = { USPL_PARTIAL_MAGIC, sizeof(struct uspl_partial), partial_is_sound,
-			     NULL, NULL, 0, 0, 0, true },
+			    offsetof(struct uspl_mark_region, self), USPL_MARK_VERSION,
+			    USPL_MARK_VERSION, true },
+	[RECORD_SHARED] = { USPL_TRACE_SHARED_MAP_MAGIC, sizeof(struct uspl_trace_shared_map), 0,
+			    shared_is_sound, NULL, NULL, 0, 0, 0, 0, true },
+	[RECORD_PARTIAL] = { USPL_PARTIAL_MAGIC, sizeof(struct uspl_partial), 0, partial_is_sound,
+			     NULL, NULL, 0, 0, 0, 0, true },
 };
 
 int registry_fail_damaged(const struct proc *proc, enum record_kind kind, taddr at,
@@ -156,11 +160,11 @@ void registry_begin(struct registry *registry, const struct proc *proc, enum rec
 	proc_work_begin(proc);
 }
 
-/* 1 if it is a record of the kind, 0 if it is none. */
-static int check(const struct registry *registry, const struct record *record, struct uspl_err *err)
+/* 1 if it is a record of the kind, 0 if it is none. What its version doesn't have yet is 0 then. */
+static int check(const struct registry *registry, struct record *record, struct uspl_err *err)
 {
 	const struct kind *kind = &kinds[registry->kind];
-	const uint8_t *head = (const uint8_t *)&record->head;
+	uint8_t *head = (uint8_t *)&record->head;
 	uint32_t version;
 	taddr self;
 
@@ -172,8 +176,10 @@ static int check(const struct registry *registry, const struct record *record, s
 	memcpy(&self, head + kind->self_at, sizeof(self));
 	if (kind->may_stray && self != record->map->start)
 		return 0;
-	if (version != kind->version)
+	if (version < kind->oldest || version > kind->version)
 		return fail_version(registry->proc, kind, version, err);
+	if (version < kind->version)
+		memset(head + kind->oldest_len, 0, kind->len - kind->oldest_len);
 	return kind->is_sound(registry->proc, record)
 		       ? 1
 		       : registry_fail_damaged(registry->proc, registry->kind, record->map->start,
