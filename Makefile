@@ -36,7 +36,7 @@ LATE = archive bfd opcodes
 # Tests write archives, too, and are many.
 TEST_LDLIBS = -ldw -lelf -lZydis -larchive -lz -ljson-c $(SODIUM) -lm -ldl
 
-COMMANDS = create apply undo view trace enable disable list watch check-machine
+COMMANDS = create apply undo view trace enable disable list watch keygen sign verify check-machine
 LIB_SRC := $(wildcard lib/*/*.c lib/arch/*/*.c trace/engine/*.c trace/probe/*.c trace/log/*.c)
 CMD_SRC := $(filter-out create/wrapper/% $(LIB_SRC),$(wildcard machine/*.c machine/*/*.c $(COMMANDS:%=%/*.c) $(COMMANDS:%=%/*/*.c)))
 ASM_SRC := $(wildcard runtime/*.S)
@@ -149,13 +149,15 @@ install: all $(PAGES) ## install below PREFIX (honours DESTDIR)
 	for c in uspl $(COMMANDS:%=uspl-%); do \
 		install -m 644 uspl/completion/uspl.fish $(SHARE)/fish/vendor_completions.d/$$c.fish; done
 	@if test -e $(BUILD)/man/uspl.1; then \
-		install -d $(SHARE)/man/man1 && install -m 644 $(BUILD)/man/*.1 $(SHARE)/man/man1; \
+		for s in 1 5 7; do install -d $(SHARE)/man/man$$s && \
+			install -m 644 $(BUILD)/man/*.$$s $(SHARE)/man/man$$s; done; \
 	else echo 'install: pandoc is not installed, and the manual pages are left out'; fi
 
 uninstall: ## remove what install has put below PREFIX (honours DESTDIR)
 	for c in uspl $(COMMANDS:%=uspl-%); do rm -f $(DESTDIR)$(PREFIX)/bin/$$c $(COMPLETION)/$$c \
 		$(SHARE)/fish/vendor_completions.d/$$c.fish $(SHARE)/man/man1/$$c.1; done
 	rm -f $(SHARE)/zsh/site-functions/_uspl $(UNITS)/uspl-watch.service
+	rm -f $(patsubst docs/man/%.md,$(SHARE)/man/man5/%,$(wildcard docs/man/*.5.md)) $(SHARE)/man/man7/uspl.7
 	rm -rf $(DESTDIR)$(PREFIX)/libexec/uspl $(DESTDIR)$(PREFIX)/include/uspl
 
 VERSION = $(shell sed -n 's/.*USPL_VERSION "\(.*\)"/\1/p' lib/base/cli.h)

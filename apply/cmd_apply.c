@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "command/commands.h"
 #include "command/live_options.h"
+#include "command/permit.h"
 #include "machine/fleet.h"
 #include "machine/lacks.h"
 #include "machine/updates.h"
@@ -76,6 +77,27 @@ static bool is_passed_over(const struct crew_member *member, int rc)
 	       (rc == -USPL_E_NO_PROCESS || rc == -USPL_E_ZOMBIE || rc == -USPL_E_NO_MODULE);
 }
 
+/* Leaves a note of it in the machine's log; what changes nothing has none. */
+static void note(const struct job *job, const struct update *update, const struct report *report,
+		 int rc, const struct uspl_err *why)
+{
+	const struct audit_event event = {
+		.command = "apply",
+		.pid = report->pid,
+		.build_id = report->regions.n ? report->regions.items[0]->build_id : NULL,
+		.update = update->id,
+		.digest = update->file.digest,
+		.signer = update->file.signer.key,
+		.stop_us = report->result.stop_us,
+	};
+	struct uspl_err err = { 0 };
+
+	if (job->opts->live.check || (!rc && report->already))
+		return;
+	if (permit_note(job->opts->live.permit, event, rc, why, &err) != 0)
+		uspl_err_note(stderr, &err);
+}
+
 /* One update: prints the line or object, and returns the exit status that it stands for. */
 static int apply_one(const struct job *job, const struct update *update, const char *path,
 		     const struct crew_member *member)
@@ -107,6 +129,7 @@ static int apply_one(const struct job *job, const struct update *update, const c
 		report_outcome(&report, failed ? &err : NULL, opts.json, &out);
 	fputs(buf_str(&out), stdout);
 	fflush(stdout);
+	note(job, update, &report, rc, &err);
 	return (int)uspl_code_status(rc);
 }
 
@@ -174,6 +197,7 @@ static int run(const struct options *opts, const update_vec *updates, struct usp
 /* What is enabled. It is no failure if nothing is, or no process runs what it is for. */
 static int run_enabled(struct options *opts, struct uspl_err *err)
 {
+	const struct signature_terms terms = permit_terms(opts->live.permit);
 	auto_updates update_vec updates = { 0 };
 	auto_wanted wanted_vec wanted = { 0 };
 	bool complete;
@@ -181,7 +205,7 @@ static int run_enabled(struct options *opts, struct uspl_err *err)
 
 	if (rc)
 		return rc;
-	rc = updates_wanted(&wanted, "uspl-apply", &opts->paths, &updates, err);
+	rc = updates_wanted(&wanted, &terms, "uspl-apply", &opts->paths, &updates, err);
 	if (rc)
 		return rc;
 	complete = updates.n == wanted.n;
@@ -194,10 +218,37 @@ static int run_enabled(struct options *opts, struct uspl_err *err)
 
 static int run_given(struct options *opts, struct uspl_err *err)
 {
+	const struct signature_terms terms = permit_terms(opts->live.permit);
 	auto_updates update_vec updates = { 0 };
-	int rc = updates_read(&opts->paths, &updates, err);
+	int rc = updates_read(&opts->paths, &terms, &updates, err);
 
 	return rc ? rc : run(opts, &updates, err);
+}
+
+/* Of updates that never came to a process, since their files were refused. */
+static void note_untrusted(const struct options *opts, int rc, const struct uspl_err *why)
+{
+	const struct audit_event event = { .command = "apply" };
+	struct uspl_err err = { 0 };
+
+	if (rc != -USPL_E_UNTRUSTED || opts->live.check)
+		return;
+	if (permit_note(opts->live.permit, event, rc, why, &err) != 0)
+		uspl_err_note(stderr, &err);
+}
+
+static int run_permitted(struct options *opts, struct uspl_err *err)
+{
+	auto_permit struct permit permit = { 0 };
+	int rc = permit_begin(&permit, err);
+
+	if (rc)
+		return rc;
+	opts->live.permit = &permit;
+	cancel_catch();
+	rc = opts->enabled ? run_enabled(opts, err) : run_given(opts, err);
+	note_untrusted(opts, rc, err);
+	return rc;
 }
 
 int cmd_apply(int argc, char **argv, struct uspl_err *err)
@@ -207,10 +258,8 @@ int cmd_apply(int argc, char **argv, struct uspl_err *err)
 
 	if (rc == CLI_STOP)
 		rc = USPL_STATUS_DONE;
-	else if (!rc) {
-		cancel_catch();
-		rc = opts.enabled ? run_enabled(&opts, err) : run_given(&opts, err);
-	}
+	else if (!rc)
+		rc = run_permitted(&opts, err);
 	selection_release(&opts.sel);
 	vec_release(&opts.paths);
 	return rc;

@@ -14,6 +14,7 @@
 #include "base/demangle.h"
 #include "base/log.h"
 #include "command/interrupted.h"
+#include "command/permit.h"
 #include "machine/pairs.h"
 #include "proc/memcg.h"
 #include "proc/proc_lock.h"
@@ -28,7 +29,7 @@
 /* All that belongs to one process while we work on it. */
 struct session {
 	const struct update *update;
-	const struct live_options *opts;
+	struct live_options *opts;
 	struct proc *proc;
 	module_vec modules;
 	region_vec regions; /* what was there before */
@@ -261,6 +262,10 @@ static int open_session(struct session *session, pid_t pid, struct uspl_err *err
 	rc = live_options_check(session->opts, session->proc, err);
 	if (rc)
 		return rc;
+	rc = permit_process(session->opts->permit, POLICY_APPLY, session->proc, session->update->id,
+			    &session->update->file.signer, &session->opts->max_pause_s, err);
+	if (rc)
+		return rc;
 	if (!session->opts->check)
 		partial_mapping_sweep(session->proc);
 	rc = modules_read(session->proc, &session->modules, err);
@@ -485,7 +490,9 @@ static int apply_once(const struct update *update, pid_t pid, const struct live_
 		      region_vec *ret_regions, struct report *ret_report, bool *ret_again,
 		      struct uspl_err *err)
 {
-	struct session session = { .update = update, .opts = opts };
+	/* The policy may ask for a shorter stop. */
+	struct live_options own = *opts;
+	struct session session = { .update = update, .opts = &own };
 	struct report report = { .id = update->id, .pid = pid, .direction = TRANSITION_ON };
 	int rc = open_session(&session, pid, err);
 

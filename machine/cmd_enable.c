@@ -6,6 +6,7 @@
 
 #include "base/cli.h"
 #include "command/commands.h"
+#include "command/permit.h"
 #include "machine/updates.h"
 #include "machine/wanted.h"
 
@@ -43,17 +44,46 @@ static int parse_enable(int argc, char **argv, bool *later, int *ret_first, stru
 	return -USPL_E_USAGE;
 }
 
-static int enable_all(const update_paths *paths, const update_vec *updates, struct uspl_err *err)
+/* Leaves a note of it in the machine's log. */
+static void note(const struct permit *permit, const char *command, const struct update *update,
+		 const char *id, int rc, const struct uspl_err *why)
+{
+	const struct audit_event event = {
+		.command = command,
+		.update = id,
+		.digest = update ? update->file.digest : NULL,
+		.signer = update ? update->file.signer.key : NULL,
+	};
+	struct uspl_err err = { 0 };
+
+	if (permit_note(permit, event, rc, why, &err) != 0)
+		uspl_err_note(stderr, &err);
+}
+
+static int enable_one(const struct permit *permit, const char *path, const struct update *update,
+		      bool *ret_new, struct uspl_err *err)
+{
+	int rc = permit_enable(permit, update->id, &update->file.signer, err);
+
+	if (!rc)
+		rc = wanted_add(path, update, ret_new, err);
+	if (rc)
+		uspl_context(err, "cannot enable '%s'", update->id);
+	if (rc || *ret_new)
+		note(permit, "enable", update, update->id, rc, err);
+	return rc;
+}
+
+static int enable_all(const struct permit *permit, const update_paths *paths,
+		      const update_vec *updates, struct uspl_err *err)
 {
 	for (size_t i = 0; i < updates->n; i++) {
 		const char *id = updates->items[i]->id;
 		bool is_new = false;
-		int rc = wanted_add(paths->items[i], id, &is_new, err);
+		int rc = enable_one(permit, paths->items[i], updates->items[i], &is_new, err);
 
-		if (rc) {
-			uspl_context(err, "cannot enable '%s'", id);
+		if (rc)
 			return rc;
-		}
 		if (!cli_quiet())
 			printf("%s %s\n", is_new ? "enabled" : "already enabled", id);
 	}
@@ -78,6 +108,8 @@ int cmd_enable(int argc, char **argv, struct uspl_err *err)
 {
 	auto_vec update_paths paths = { 0 };
 	auto_updates update_vec updates = { 0 };
+	auto_permit struct permit permit = { 0 };
+	struct signature_terms terms;
 	bool later = false;
 	int first, rc = parse_enable(argc, argv, &later, &first, err);
 
@@ -90,10 +122,16 @@ int cmd_enable(int argc, char **argv, struct uspl_err *err)
 			return uspl_fail_nomem(err);
 		*path = argv[i];
 	}
-	rc = updates_read(&paths, &updates, err);
+	rc = permit_begin(&permit, err);
 	if (rc)
 		return rc;
-	rc = enable_all(&paths, &updates, err);
+	terms = permit_terms(&permit);
+	rc = updates_read(&paths, &terms, &updates, err);
+	if (rc == -USPL_E_UNTRUSTED)
+		note(&permit, "enable", NULL, NULL, rc, err);
+	if (rc)
+		return rc;
+	rc = enable_all(&permit, &paths, &updates, err);
 	if (rc || later)
 		return rc;
 	return apply_all(&paths, err);
@@ -121,7 +159,7 @@ static int parse_disable(int argc, char **argv, bool *undo, int *ret_first, stru
 }
 
 /* The status, or a negative code. */
-static int disable(const char *word, bool undo, struct uspl_err *err)
+static int disable(const struct permit *permit, const char *word, bool undo, struct uspl_err *err)
 {
 	char *words[] = { (char[]){ "uspl-undo" }, (char[]){ "--all" }, NULL, NULL };
 	auto_free char *id = NULL;
@@ -129,7 +167,12 @@ static int disable(const char *word, bool undo, struct uspl_err *err)
 
 	if (rc)
 		return rc;
-	rc = wanted_remove(id, err);
+	rc = permit_enable(permit, id, NULL, err);
+	if (rc)
+		uspl_context(err, "cannot disable '%s'", id);
+	else
+		rc = wanted_remove(id, err);
+	note(permit, "disable", NULL, id, rc, err);
 	if (rc)
 		return rc;
 	if (!cli_quiet())
@@ -143,15 +186,19 @@ static int disable(const char *word, bool undo, struct uspl_err *err)
 
 int cmd_disable(int argc, char **argv, struct uspl_err *err)
 {
+	auto_permit struct permit permit = { 0 };
 	bool undo = false;
 	int first, rc = parse_disable(argc, argv, &undo, &first, err), worst = USPL_STATUS_DONE;
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	rc = permit_begin(&permit, err);
+	if (rc)
+		return rc;
 	for (int i = first; i < argc; i++) {
 		struct uspl_err why = { 0 };
 
-		rc = disable(argv[i], undo, &why);
+		rc = disable(&permit, argv[i], undo, &why);
 		if (rc < 0) {
 			uspl_err_print(stderr, "uspl-disable", &why);
 			rc = (int)uspl_code_status(rc);

@@ -68,7 +68,7 @@ static int find_processes(struct entry *entry, struct uspl_err *err)
 /* An update whose file can't be read gets a line that says so, and the others are listed. */
 static int look_up(struct entry *entry, struct uspl_err *err)
 {
-	int rc = wanted_load(entry->wanted, &entry->update, &entry->problem);
+	int rc = wanted_load(entry->wanted, NULL, &entry->update, &entry->problem);
 
 	if (rc == -USPL_E_NOMEM || rc == -USPL_E_CANCELLED) {
 		*err = entry->problem;

@@ -73,7 +73,8 @@ static int sort(update_paths *paths, update_vec *updates, struct uspl_err *err)
 	return 0;
 }
 
-int updates_read(update_paths *paths, update_vec *ret, struct uspl_err *err)
+int updates_read(update_paths *paths, const struct signature_terms *terms, update_vec *ret,
+		 struct uspl_err *err)
 {
 	const char **path;
 	int rc;
@@ -83,7 +84,7 @@ int updates_read(update_paths *paths, update_vec *ret, struct uspl_err *err)
 
 		if (!update)
 			return uspl_fail_nomem(err);
-		rc = update_read(*path, update, err);
+		rc = update_read_signed(*path, terms, update, err);
 		if (rc)
 			return rc;
 	}
@@ -95,8 +96,8 @@ int updates_read(update_paths *paths, update_vec *ret, struct uspl_err *err)
 	return sort(paths, ret, err);
 }
 
-int updates_wanted(const wanted_vec *wanted, const char *prog, update_paths *paths, update_vec *ret,
-		   struct uspl_err *err)
+int updates_wanted(const wanted_vec *wanted, const struct signature_terms *terms, const char *prog,
+		   update_paths *paths, update_vec *ret, struct uspl_err *err)
 {
 	const struct wanted_update *it;
 
@@ -104,7 +105,7 @@ int updates_wanted(const wanted_vec *wanted, const char *prog, update_paths *pat
 		struct uspl_err why = { 0 };
 		struct update *update, **item;
 		const char **path;
-		int rc = wanted_load(it, &update, &why);
+		int rc = wanted_load(it, terms, &update, &why);
 
 		if (rc == -USPL_E_NOMEM || rc == -USPL_E_CANCELLED) {
 			*err = why;

@@ -18,15 +18,17 @@ int updates_pick(char **words, int n, update_paths *ret_paths, int *ret_rest,
 		 struct uspl_err *err) uspl_must_check;
 /*
  * Reads them, and puts each behind those that it was made on top of (its `after`), else as they are
- * given; paths has the same order then. USPL_E_USAGE if two have one id, or need each other.
+ * given; paths has the same order then. USPL_E_USAGE if two have one id, or need each other. The
+ * rest as update_read_signed.
  */
-int updates_read(update_paths *paths, update_vec *ret, struct uspl_err *err) uspl_must_check;
+int updates_read(update_paths *paths, const struct signature_terms *terms, update_vec *ret,
+		 struct uspl_err *err) uspl_must_check;
 /*
- * The same for the list of enabled updates; the paths are the list's. One that is damaged is left
- * out, and told of on stderr, by the command's name. USPL_E_USAGE if two need each other.
+ * The same for the list of enabled updates; the paths are the list's, and terms those of
+ * wanted_load. One that is damaged or no longer trusted is left out, and told of on stderr, by the command's name. USPL_E_USAGE if two need each other.
  */
-int updates_wanted(const wanted_vec *wanted, const char *prog, update_paths *paths, update_vec *ret,
-		   struct uspl_err *err) uspl_must_check;
+int updates_wanted(const wanted_vec *wanted, const struct signature_terms *terms, const char *prog,
+		   update_paths *paths, update_vec *ret, struct uspl_err *err) uspl_must_check;
 void updates_release(update_vec *updates);
 DEFINE_AUTO_RELEASE(updates, update_vec, updates_release)
 #define auto_updates __attribute__((cleanup(cleanup_updates_)))

@@ -211,9 +211,12 @@ const struct wanted_update *wanted_find(const wanted_vec *list, const char *id)
 	return NULL;
 }
 
-int wanted_load(const struct wanted_update *wanted, struct update **ret, struct uspl_err *err)
+int wanted_load(const struct wanted_update *wanted, const struct signature_terms *terms,
+		struct update **ret, struct uspl_err *err)
 {
-	auto_buf struct buf data = { 0 };
+	struct signature_terms then = { .when = wanted->since };
+	auto_buf struct buf data = { 0 }, signature = { 0 };
+	struct signature_signer signer = { 0 };
 	char digest[DIGEST_HEX];
 	int rc = file_read(wanted->path, &data, err);
 
@@ -225,7 +228,21 @@ int wanted_load(const struct wanted_update *wanted, struct update **ret, struct 
 		uspl_hint(err, "'uspl-disable %s', and enable the right one", wanted->id);
 		return -USPL_E_FILE;
 	}
-	return update_read_memory(data.data, data.len, ret, err);
+	if (terms) {
+		then.required = terms->required;
+		rc = signature_check_file(wanted->path, data.data, data.len, &then, &signer,
+					  &signature, err);
+		if (rc) {
+			uspl_context(err, "cannot use the enabled update '%s'", wanted->id);
+			return rc;
+		}
+	}
+	rc = update_read_memory(data.data, data.len, ret, err);
+	if (rc)
+		return rc;
+	memcpy((*ret)->file.digest, digest, sizeof(digest));
+	(*ret)->file.signer = signer;
+	return 0;
 }
 
 /* What is enabled under that id. *ret_same: the same file. */
@@ -245,24 +262,38 @@ static int check_present(const struct wanted_update *wanted, const char *digest,
 	return 0;
 }
 
-int wanted_add(const char *path, const char *id, bool *ret_new, struct uspl_err *err)
+/* The update's file and, if it is signed, its signature; an older signature goes. */
+static int write_files(const struct store *store, const struct update *update, struct uspl_err *err)
+{
+	auto_buf struct buf name = { 0 }, signature_name = { 0 };
+	int rc;
+
+	buf_addf(&name, "uspl-%s.tar.gz", update->id);
+	buf_addf(&signature_name, "%s" SIGNATURE_SUFFIX, buf_str(&name));
+	if (name.oom || signature_name.oom)
+		return uspl_fail_nomem(err);
+	if (update->file.signature.len) {
+		rc = store_write(store, buf_str(&signature_name), &update->file.signature, err);
+		if (rc)
+			return rc;
+	} else {
+		unlinkat(store->fd, buf_str(&signature_name), 0);
+	}
+	return store_write(store, buf_str(&name), &update->file.bytes, err);
+}
+
+int wanted_add(const char *path, const struct update *update, bool *ret_new, struct uspl_err *err)
 {
 	auto_store struct store store = { .fd = -1 };
+	const char *digest = update->file.digest;
 	auto_wanted wanted_vec list = { 0 };
-	auto_buf struct buf data = { 0 }, name = { 0 };
-	char digest[DIGEST_HEX];
-	struct stat st;
 	bool same;
 	int rc;
 
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+	if (!update->file.bytes.len)
 		return uspl_fail(err, USPL_E_USAGE,
 				 "'%s' is an unpacked update: a file is needed to enable one",
 				 path);
-	rc = file_read(path, &data, err);
-	if (rc)
-		return rc;
-	digest_hex(data.data, data.len, digest);
 	rc = wanted_make_folder(err);
 	if (rc)
 		return rc;
@@ -271,15 +302,14 @@ int wanted_add(const char *path, const char *id, bool *ret_new, struct uspl_err 
 		return rc;
 	if (store.fd < 0)
 		return uspl_fail(err, USPL_E_SYSTEM, "the folder '%s' was removed", store.path);
-	rc = check_present(wanted_find(&list, id), digest, &same, err);
+	rc = check_present(wanted_find(&list, update->id), digest, &same, err);
 	if (rc)
 		return rc;
 	*ret_new = !same;
-	buf_addf(&name, "uspl-%s.tar.gz", id);
-	rc = name.oom ? uspl_fail_nomem(err) : store_write(&store, buf_str(&name), &data, err);
+	rc = write_files(&store, update, err);
 	if (rc || same)
 		return rc;
-	rc = add_entry(&store, digest, id, &list, err);
+	rc = add_entry(&store, digest, update->id, &list, err);
 	if (rc)
 		return rc;
 	return write_list(&store, &list, NULL, err);
@@ -302,8 +332,11 @@ int wanted_remove(const char *id, struct uspl_err *err)
 	rc = write_list(&store, &list, id, err);
 	if (rc)
 		return rc;
-	buf_addf(&name, "uspl-%s.tar.gz", id);
-	if (!name.oom)
-		unlinkat(store.fd, buf_str(&name), 0);
+	buf_addf(&name, "uspl-%s.tar.gz" SIGNATURE_SUFFIX, id);
+	if (name.oom)
+		return 0;
+	unlinkat(store.fd, buf_str(&name), 0);
+	name.data[name.len - strlen(SIGNATURE_SUFFIX)] = '\0';
+	unlinkat(store.fd, buf_str(&name), 0);
 	return 0;
 }

@@ -2,8 +2,8 @@
 /*
  * wanted.h - the updates that this machine is to have, whatever is started anew
  *
- * They lie in one folder, which only its owner may write to: a file uspl-ID.tar.gz for each, and
- * the list of them, SHA256SUMS, in the form of sha256sum(1) and in the order in which they were
+ * They lie in one folder, which only its owner may write to: a file uspl-ID.tar.gz for each, with
+ * uspl-ID.tar.gz.sig if its signature was checked (trust/signature.h), and the list of them, SHA256SUMS, in the form of sha256sum(1) and in the order in which they were
  * enabled. What isn't on the list isn't wanted. A file is written aside, synchronised and put in
  * place as a whole, and the list after it: a tool that is killed, a machine that goes down, and a
  * full disk leave the list as it was or as it should be.
@@ -44,15 +44,17 @@ void wanted_release(wanted_vec *list);
 const struct wanted_update *wanted_find(const wanted_vec *list, const char *id);
 /*
  * Reads its file. USPL_E_FILE: it is missing, or isn't what was enabled (the digest differs). The
- * rest as update_read.
+ * rest as update_read_signed; its key may have expired since the update was enabled, but not have
+ * been revoked. terms: NULL for an update that is only looked at.
  */
-int wanted_load(const struct wanted_update *wanted, struct update **ret,
-		struct uspl_err *err) uspl_must_check;
+int wanted_load(const struct wanted_update *wanted, const struct signature_terms *terms,
+		struct update **ret, struct uspl_err *err) uspl_must_check;
 /*
- * Adds an update, from its tarball. *ret_new is false if the same file was there. USPL_E_CONFLICT:
- * another file of the same id is enabled. USPL_E_USAGE: it is an unpacked one.
+ * Adds an update that was read by update_read_signed, with its signature: the bytes that were read
+ * then. *ret_new is false if the same file was there. USPL_E_CONFLICT: another file of the same id
+ * is enabled. USPL_E_USAGE: it was an unpacked one, in that folder.
  */
-int wanted_add(const char *path, const char *id, bool *ret_new,
+int wanted_add(const char *path, const struct update *update, bool *ret_new,
 	       struct uspl_err *err) uspl_must_check;
 /* Removes it. USPL_E_NOT_APPLIED: it isn't wanted. */
 int wanted_remove(const char *id, struct uspl_err *err) uspl_must_check;

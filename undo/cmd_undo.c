@@ -10,6 +10,7 @@
 #include "command/commands.h"
 #include "command/interrupted.h"
 #include "command/live_options.h"
+#include "command/permit.h"
 #include "command/report.h"
 #include "machine/fleet.h"
 #include "proc/proc_lock.h"
@@ -249,8 +250,12 @@ static bool is_gone(const struct crew_member *member, int rc)
 	return !member->named && (rc == -USPL_E_NO_PROCESS || rc == -USPL_E_ZOMBIE);
 }
 
-/* Opens the process, which is still the one that was found. */
-static int open_process(const struct crew_member *member, int64_t deadline, struct proc **ret,
+/*
+ * Opens the process, which is still the one that was found, and in which the policy allows the
+ * undo; *ret_max_pause_s becomes less if the policy asks for that.
+ */
+static int open_process(const struct options *opts, const struct crew_member *member,
+			int64_t deadline, struct proc **ret, double *ret_max_pause_s,
 			struct uspl_err *err)
 {
 	const struct live_options live = { .starttime = member->process.starttime };
@@ -265,8 +270,34 @@ static int open_process(const struct crew_member *member, int64_t deadline, stru
 	rc = live_options_check(&live, proc, err);
 	if (rc)
 		return rc;
+	rc = permit_process(opts->live.permit, POLICY_UNDO, proc, opts->id, NULL, ret_max_pause_s,
+			    err);
+	if (rc)
+		return rc;
 	*ret = take_ptr(proc);
 	return 0;
+}
+
+/* Leaves a note of it in the machine's log; what changes nothing has none. */
+static void note(const struct options *opts, const struct report *report, int rc,
+		 const struct uspl_err *why)
+{
+	const struct region *region = report->regions.n ? report->regions.items[0] : NULL;
+	const struct audit_event event = {
+		.command = "undo",
+		.pid = report->pid,
+		.build_id = region ? region->build_id : NULL,
+		.update = opts->id,
+		.digest = region ? region->digest : NULL,
+		.signer = region ? region->signer : NULL,
+		.stop_us = report->result.stop_us,
+	};
+	struct uspl_err err = { 0 };
+
+	if (opts->live.check || (!rc && report->already))
+		return;
+	if (permit_note(opts->live.permit, event, rc, why, &err) != 0)
+		uspl_err_note(stderr, &err);
 }
 
 /*
@@ -274,7 +305,7 @@ static int open_process(const struct crew_member *member, int64_t deadline, stru
  */
 static int undo_one(const struct crew_member *member, const void *ctx)
 {
-	const struct options *opts = ctx;
+	struct options own = *(const struct options *)ctx, *opts = &own;
 	pid_t pid = member->process.pid;
 	region_vec regions = { 0 };
 	auto_report struct report report = { .id = opts->id,
@@ -286,7 +317,7 @@ static int undo_one(const struct crew_member *member, const void *ctx)
 	auto_proc struct proc *proc = NULL;
 	char *const *remark;
 	int64_t deadline = clock_now_ns() + (int64_t)(opts->live.wait_s * 1e9);
-	int failed = open_process(member, deadline, &proc, &err), rc;
+	int rc, failed = open_process(opts, member, deadline, &proc, &opts->live.max_pause_s, &err);
 
 	if (!failed)
 		failed = undo_process(opts, proc, deadline, &regions, &report, &err);
@@ -306,6 +337,7 @@ static int undo_one(const struct crew_member *member, const void *ctx)
 		report_outcome(&report, failed ? &err : NULL, opts->live.json, &out);
 	fputs(buf_str(&out), stdout);
 	fflush(stdout);
+	note(opts, &report, rc, &err);
 	regions_release(&regions);
 	return (int)uspl_code_status(rc);
 }
@@ -396,6 +428,18 @@ static int run(const struct options *opts, struct uspl_err *err)
 	return rc;
 }
 
+static int run_permitted(struct options *opts, struct uspl_err *err)
+{
+	auto_permit struct permit permit = { 0 };
+	int rc = permit_begin(&permit, err);
+
+	if (rc)
+		return rc;
+	opts->live.permit = &permit;
+	cancel_catch();
+	return run(opts, err);
+}
+
 int cmd_undo(int argc, char **argv, struct uspl_err *err)
 {
 	struct options opts = { .live = LIVE_OPTIONS_DEFAULT };
@@ -403,10 +447,8 @@ int cmd_undo(int argc, char **argv, struct uspl_err *err)
 
 	if (rc == CLI_STOP)
 		rc = USPL_STATUS_DONE;
-	else if (!rc) {
-		cancel_catch();
-		rc = run(&opts, err);
-	}
+	else if (!rc)
+		rc = run_permitted(&opts, err);
 	selection_release(&opts.sel);
 	free(opts.id);
 	return rc;

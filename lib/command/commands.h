@@ -31,6 +31,10 @@ int cmd_check_machine(int argc, char **argv, struct uspl_err *err);
 int cmd_enable(int argc, char **argv, struct uspl_err *err);
 int cmd_disable(int argc, char **argv, struct uspl_err *err);
 int cmd_list(int argc, char **argv, struct uspl_err *err);
+/* Keys, signatures of updates, and their check (sign/). */
+int cmd_keygen(int argc, char **argv, struct uspl_err *err);
+int cmd_sign(int argc, char **argv, struct uspl_err *err);
+int cmd_verify(int argc, char **argv, struct uspl_err *err);
 /* The service that gives them to what is started. */
 int cmd_watch(int argc, char **argv, struct uspl_err *err);
 

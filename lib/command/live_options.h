@@ -6,10 +6,13 @@
 #include "base/cli.h"
 #include "proc/proc.h"
 
+struct permit;
+
 struct live_options {
 	double wait_s, max_pause_s;
 	int scan_mib;
 	bool stop, check, json;
+	const struct permit *permit; /* asked of each process (permit.h); NULL: it isn't */
 	uint64_t starttime; /* of the one process that is meant; 0: whatever process has the pid */
 };
 

@@ -8,9 +8,9 @@
  */
 #include "update/manifest.h"
 
-#include <ctype.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/strmap.h"
 #include "base/text.h"
 #include "update/fields.h"
@@ -42,9 +42,9 @@ static bool is_file_name(const char *text)
 
 static bool is_time(const char *text)
 {
-	time_t ignored;
+	int64_t ignored;
 
-	return manifest_time(text, &ignored);
+	return clock_utc_read(text, &ignored);
 }
 
 /* clang-format off */
@@ -53,6 +53,8 @@ static const struct field update_fields[] = {
 	{ "description", offsetof(struct update, description), is_any,          false },
 	{ "created",     offsetof(struct update, created),     is_time,         false },
 	{ "tool",        offsetof(struct update, tool),        is_any,          false },
+	{ "package",     offsetof(struct update, package),     is_name,         true },
+	{ "version",     offsetof(struct update, version),     is_name,         true },
 	{ NULL,          0,                                    NULL,            false },
 };
 
@@ -78,22 +80,6 @@ static const char *const update_others[] = { "format", "arch", "after", "targets
 static const char *const target_others[] = { "build_ids", "functions", "matched", NULL };
 static const char *const no_others[] = { NULL };
 /* clang-format on */
-
-bool manifest_time(const char *text, time_t *ret_time)
-{
-	static const char form[] = "dddd-dd-ddTdd:dd:ddZ";
-	struct tm tm = { 0 };
-	const char *end;
-
-	for (size_t i = 0; i < sizeof(form); i++)
-		if (form[i] == 'd' ? !isdigit((unsigned char)text[i]) : text[i] != form[i])
-			return false;
-	end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
-	if (!end || *end)
-		return false;
-	*ret_time = timegm(&tm);
-	return *ret_time >= 0;
-}
 
 /* Reading */
 
@@ -251,6 +237,9 @@ static int check_keys(const struct update *update, int64_t format, struct uspl_e
 {
 	const struct update_target *target;
 
+	if (format < 4 && (update->package || update->version))
+		return uspl_fail(err, USPL_E_FORMAT, "format %d has no key 'package' or 'version'",
+				 (int)format);
 	if (format < 3 && update->after.n)
 		return uspl_fail(err, USPL_E_FORMAT, "format %d has no key 'after'", (int)format);
 	vec_for_each (&update->targets, target)

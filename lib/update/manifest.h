@@ -8,8 +8,6 @@
 #ifndef USPL_UPDATE_MANIFEST_H
 #define USPL_UPDATE_MANIFEST_H
 
-#include <time.h>
-
 #include "base/buf.h"
 #include "update/update.h"
 
@@ -28,7 +26,5 @@ int manifest_read(const char *text, size_t len, struct update **ret,
  */
 int manifest_write(const struct update *update, struct buf *buf,
 		   struct uspl_err *err) uspl_must_check;
-/* Reads "2026-01-31T12:00:00Z". False if it isn't of this form. */
-bool manifest_time(const char *text, time_t *ret_time);
 
 #endif

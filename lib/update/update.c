@@ -85,6 +85,10 @@ void update_free(struct update *update)
 	free(update->description);
 	free(update->created);
 	free(update->tool);
+	free(update->package);
+	free(update->version);
 	free(update->patch);
+	buf_release(&update->file.bytes);
+	buf_release(&update->file.signature);
 	free(update);
 }

@@ -28,9 +28,13 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "objfile/objfile.h"
+#include "trust/signature.h"
 
-/* What is written; format 1, which has no `matched`, and 2, without `after`, are read, too. */
-#define UPDATE_FORMAT 3
+/*
+ * What is written. Read are also formats 1, which has no `matched`, 2, without `after`, and 3,
+ * without `package`.
+ */
+#define UPDATE_FORMAT 4
 
 /* A function that the update redirects. */
 struct update_function {
@@ -66,15 +70,25 @@ struct update_target {
 	struct objfile *new_code, *pre_code;
 };
 
+/* The file that an update was read from; all of it is empty for an unpacked one. */
+struct update_file {
+	char digest[DIGEST_HEX];
+	struct buf bytes, signature; /* kept where the signature was looked for */
+	struct signature_signer signer;
+};
+
 struct update {
 	char *id;          /* [a-z0-9_.-], 1 to 63 characters */
 	char *description; /* one line, may be "" */
 	char *created;     /* ISO 8601, UTC */
 	char *tool;        /* "uspl 0.1.0" */
+	char *package;     /* the source package that it was made from, NULL if unknown */
+	char *version;     /* of that */
 	char *patch;       /* the source diff */
 	size_t patch_len;
 	VEC(char *) after; /* ids of the updates that the source of this one has in it */
 	VEC(struct update_target) targets;
+	struct update_file file;
 };
 
 /*
@@ -85,6 +99,16 @@ struct update {
  */
 int update_read(const char *path, struct update **ret, struct uspl_err *err) uspl_must_check;
 /*
+ * The same for an update that is to be applied or enabled: its signature is checked first
+ * (signature_check_file), on the bytes that are then taken apart, before anything of them is looked
+ * at. USPL_E_UNTRUSTED: it isn't a good one, or there is none and the terms ask for it, as of every
+ * unpacked update. The bytes and the signature stay in update->file.
+ */
+int update_read_signed(const char *path, const struct signature_terms *terms, struct update **ret,
+		       struct uspl_err *err) uspl_must_check;
+/* The same without a look at the signature, for a command that makes one. */
+int update_read_kept(const char *path, struct update **ret, struct uspl_err *err) uspl_must_check;
+/*
  * The same for a command that does nothing else with files: when the tarball's bytes are there, and
  * before they are looked at, it gives up all that it doesn't need any more (base/confine.h). An
  * unpacked update's folder has more files to open: then it keeps the right to read.
@@ -94,9 +118,10 @@ int update_read_confined(const char *path, struct update **ret,
 /* The same from a tarball's bytes. */
 int update_read_memory(const void *data, size_t len, struct update **ret,
 		       struct uspl_err *err) uspl_must_check;
+/* Appends the tarball. The bytes depend only on the update. */
+int update_pack(struct update *update, struct buf *ret, struct uspl_err *err) uspl_must_check;
 /*
- * Writes the tarball; path is its full name. Leaves no partial file behind. The bytes depend only
- * on the update.
+ * Writes the tarball; path is its full name. Leaves no partial file behind.
  */
 int update_write(struct update *update, const char *path, struct uspl_err *err) uspl_must_check;
 /* An empty update; update_free takes everything reachable, the objfiles included. */

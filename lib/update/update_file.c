@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/confine.h"
 #include "base/file.h"
 #include "base/strmap.h"
@@ -195,63 +196,125 @@ int update_read_memory(const void *data, size_t len, struct update **ret, struct
 	return assemble(&parts, ret, err);
 }
 
-static int read_open(int fd, bool confined, struct update **ret, struct uspl_err *err)
+/* How an update is read. */
+struct reading {
+	const char *path;
+	bool confined;                       /* the command gives up its rights first */
+	bool keeps;                          /* the file's bytes, too */
+	const struct signature_terms *terms; /* NULL: signatures aren't looked for */
+};
+
+/* A tarball's bytes, which are all here: its signature, then what is in it. */
+static int read_bytes(const struct reading *reading, struct buf *data, struct update **ret,
+		      struct uspl_err *err)
+{
+	auto_buf struct buf signature = { 0 };
+	auto_parts struct parts parts = { 0 };
+	struct signature_signer signer = { 0 };
+	int rc = 0;
+
+	if (!data->len)
+		return uspl_fail(err, USPL_E_FILE, "it is empty");
+	if (reading->terms)
+		rc = signature_check_file(reading->path, data->data, data->len, reading->terms,
+					  &signer, &signature, err);
+	if (rc)
+		return rc;
+	if (reading->confined) {
+		confine(CONFINE_FILE);
+		rc = tarball_read(data->data, data->len, &parts, err);
+	} else {
+		rc = unpack_apart(data->data, data->len, &parts, err);
+	}
+	if (rc)
+		return rc;
+	rc = assemble(&parts, ret, err);
+	if (rc)
+		return rc;
+	digest_hex(data->data, data->len, (*ret)->file.digest);
+	(*ret)->file.signer = signer;
+	if (!reading->keeps)
+		return 0;
+	(*ret)->file.bytes = *data;
+	(*ret)->file.signature = signature;
+	*data = signature = (struct buf){ 0 };
+	return 0;
+}
+
+static int read_folder(const struct reading *reading, int fd, struct update **ret,
+		       struct uspl_err *err)
 {
 	auto_parts struct parts parts = { 0 };
+	int rc;
+
+	if (reading->terms && reading->terms->required)
+		return uspl_fail(err, USPL_E_UNTRUSTED,
+				 "it is unpacked: only the file uspl-ID.tar.gz can be signed");
+	if (reading->confined)
+		confine(CONFINE_LOOK);
+	rc = folder_read(fd, &parts, err);
+	return rc ? rc : assemble(&parts, ret, err);
+}
+
+static int read_open(const struct reading *reading, int fd, struct update **ret,
+		     struct uspl_err *err)
+{
 	auto_buf struct buf data = { 0 };
 	struct stat st;
 	int rc;
 
 	if (fstat(fd, &st) < 0)
 		return uspl_fail_errno(err, "cannot look at it");
-	if (confined && S_ISDIR(st.st_mode))
-		confine(CONFINE_LOOK);
-	if (S_ISDIR(st.st_mode)) {
-		rc = folder_read(fd, &parts, err);
-		if (rc)
-			return rc;
-		return assemble(&parts, ret, err);
-	}
+	if (S_ISDIR(st.st_mode))
+		return read_folder(reading, fd, ret, err);
 	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
 		return uspl_fail(err, USPL_E_FILE, "it is neither a file nor a folder");
 	rc = folder_read_file(fd, PARTS_MAX_BYTES, &data, err);
-	if (rc)
-		return rc;
-	if (!data.len)
-		return uspl_fail(err, USPL_E_FILE, "it is empty");
-	if (confined) {
-		confine(CONFINE_FILE);
-		return update_read_memory(data.data, data.len, ret, err);
-	}
-	rc = unpack_apart(data.data, data.len, &parts, err);
-	if (rc)
-		return rc;
-	return assemble(&parts, ret, err);
+	return rc ? rc : read_bytes(reading, &data, ret, err);
 }
 
-static int read_path(const char *path, bool confined, struct update **ret, struct uspl_err *err)
+static int read_path(const struct reading *reading, struct update **ret, struct uspl_err *err)
 {
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	auto_close int fd = open(reading->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	int rc;
 
 	if (fd < 0 && errno == ENOENT)
-		return uspl_fail(err, USPL_E_FILE, "there is no file '%s'", path);
+		return uspl_fail(err, USPL_E_FILE, "there is no file '%s'", reading->path);
 	if (fd < 0)
-		return uspl_fail_errno(err, "cannot open '%s'", path);
-	rc = read_open(fd, confined, ret, err);
+		return uspl_fail_errno(err, "cannot open '%s'", reading->path);
+	rc = read_open(reading, fd, ret, err);
 	if (rc)
-		uspl_context(err, "cannot read the update '%s'", path);
+		uspl_context(err, "cannot read the update '%s'", reading->path);
 	return rc;
 }
 
 int update_read(const char *path, struct update **ret, struct uspl_err *err)
 {
-	return read_path(path, false, ret, err);
+	const struct reading reading = { .path = path };
+
+	return read_path(&reading, ret, err);
+}
+
+int update_read_signed(const char *path, const struct signature_terms *terms, struct update **ret,
+		       struct uspl_err *err)
+{
+	const struct reading reading = { .path = path, .keeps = true, .terms = terms };
+
+	return read_path(&reading, ret, err);
+}
+
+int update_read_kept(const char *path, struct update **ret, struct uspl_err *err)
+{
+	const struct reading reading = { .path = path, .keeps = true };
+
+	return read_path(&reading, ret, err);
 }
 
 int update_read_confined(const char *path, struct update **ret, struct uspl_err *err)
 {
-	return read_path(path, true, ret, err);
+	const struct reading reading = { .path = path, .confined = true };
+
+	return read_path(&reading, ret, err);
 }
 
 /* Writing */
@@ -297,23 +360,27 @@ static int take_apart(const struct update *update, struct parts *parts, struct u
 	return 0;
 }
 
-int update_write(struct update *update, const char *path, struct uspl_err *err)
+int update_pack(struct update *update, struct buf *ret, struct uspl_err *err)
 {
 	auto_parts struct parts parts = { 0 };
-	auto_buf struct buf tarball = { 0 };
-	time_t created;
+	int64_t created;
 	int rc = take_apart(update, &parts, err);
 
 	if (rc)
 		return rc;
-	if (!manifest_time(update->created, &created))
+	if (!clock_utc_read(update->created, &created))
 		return uspl_fail(err, USPL_E_BUG, "an update cannot be created at '%s'",
 				 update->created);
 	parts_sort(&parts);
-	rc = tarball_write(&parts, created, &tarball, err);
-	if (rc)
-		return rc;
-	return file_write(path, tarball.data, tarball.len, err);
+	return tarball_write(&parts, (time_t)created, ret, err);
+}
+
+int update_write(struct update *update, const char *path, struct uspl_err *err)
+{
+	auto_buf struct buf tarball = { 0 };
+	int rc = update_pack(update, &tarball, err);
+
+	return rc ? rc : file_write(path, tarball.data, tarball.len, err);
 }
 
 #define SUFFIX ".tar.gz"

@@ -43,7 +43,7 @@ static int list_goals(const wanted_vec *wanted, struct buf *out, struct uspl_err
 	auto_updates update_vec updates = { 0 };
 	auto_vec update_paths paths = { 0 };
 	struct update *const *update;
-	int rc = updates_wanted(wanted, "uspl-watch", &paths, &updates, err);
+	int rc = updates_wanted(wanted, NULL, "uspl-watch", &paths, &updates, err);
 
 	if (rc)
 		return rc;

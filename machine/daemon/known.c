@@ -71,7 +71,7 @@ static bool may_pass(const char *error)
 {
 	static const enum uspl_code codes[] = { USPL_E_BUSY,  USPL_E_UNSTOPPABLE,  USPL_E_TRACED,
 						USPL_E_PAUSE, USPL_E_MEMORY_LIMIT, USPL_E_SYSTEM,
-						USPL_E_NOMEM, USPL_E_CANCELLED };
+						USPL_E_NOMEM, USPL_E_CANCELLED,    USPL_E_POLICY };
 
 	for (size_t i = 0; i < ARRAY_SIZE(codes); i++)
 		if (!strcmp(error, uspl_code_name((int)codes[i])))

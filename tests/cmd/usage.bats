@@ -4,7 +4,7 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-	export COMMANDS='uspl-create uspl-apply uspl-undo uspl-view uspl-enable uspl-disable uspl-list uspl-watch uspl-check-machine'
+	export COMMANDS='uspl-create uspl-apply uspl-undo uspl-view uspl-enable uspl-disable uspl-list uspl-watch uspl-keygen uspl-sign uspl-verify uspl-check-machine'
 }
 
 setup() {
@@ -68,7 +68,7 @@ options_of() {
 }
 
 @test "no operands where some are needed: status 2" {
-	for command in uspl uspl-create uspl-apply uspl-undo uspl-enable uspl-disable; do
+	for command in uspl uspl-create uspl-apply uspl-undo uspl-enable uspl-disable uspl-keygen uspl-sign uspl-verify; do
 		tool "$command"
 		expect_status 2
 		expect_one_message

@@ -7,7 +7,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 3
 shopt -s nullglob
 
-code_dirs=(apply check-machine create include lib machine runtime trace undo uspl view)
+code_dirs=(apply check-machine create include lib machine runtime sign trace undo uspl view)
 breaches=$(mktemp) || exit 3
 trap 'rm -f "$breaches"' EXIT
 
@@ -115,7 +115,7 @@ heads() {
 check_heads() {
 	local ours mit
 	mapfile -t mit < <(files '*.[chS]' include runtime)
-	mapfile -t ours < <(files '*.[chS]' apply check-machine create lib machine trace undo uspl view tests/unit tests/fuzz \
+	mapfile -t ours < <(files '*.[chS]' apply check-machine create lib machine sign trace undo uspl view tests/unit tests/fuzz \
 		tests/lib tests/bench tests/demo tests/real; files '*.sh' tests; files '*.bash' tests)
 	heads MIT "${mit[@]}"
 	heads GPL-3.0-or-later "${ours[@]}"

@@ -17,7 +17,7 @@
 set -u
 : "${USPL_BUILD:?make lint sets it}"
 cd "$(dirname "$0")/../.." || exit 3
-dirs=(apply check-machine create include lib machine runtime trace undo uspl view)
+dirs=(apply check-machine create include lib machine runtime sign trace undo uspl view)
 table=tests/lib/rooms
 most=26
 work=$(mktemp -d) || exit 3

@@ -354,13 +354,14 @@ static void test_manifest(void)
 		const char *from, *to;
 		enum uspl_code want;
 	} changes[] = {
-		{ "\"format\": 3", "\"format\": 4", USPL_E_FORMAT },
-		{ "\"format\": 3", "\"format\": 2", USPL_OK },       /* nothing in it is newer */
-		{ "\"format\": 3", "\"format\": 1", USPL_E_FORMAT }, /* has no 'matched' */
-		{ "\"format\": 3", "\"format\": 0", USPL_E_FORMAT },
-		{ "\"format\": 3", "\"format\": 9999999999", USPL_E_FORMAT },
-		{ "\"format\": 3", "\"format\": \"1\"", USPL_E_FILE },
-		{ "\"format\": 3,", "", USPL_E_FILE },
+		{ "\"format\": 4", "\"format\": 5", USPL_E_FORMAT },
+		{ "\"format\": 4", "\"format\": 3", USPL_OK },       /* the same */
+		{ "\"format\": 4", "\"format\": 2", USPL_OK },       /* nothing in it is newer */
+		{ "\"format\": 4", "\"format\": 1", USPL_E_FORMAT }, /* has no 'matched' */
+		{ "\"format\": 4", "\"format\": 0", USPL_E_FORMAT },
+		{ "\"format\": 4", "\"format\": 9999999999", USPL_E_FORMAT },
+		{ "\"format\": 4", "\"format\": \"1\"", USPL_E_FILE },
+		{ "\"format\": 4,", "", USPL_E_FILE },
 		{ "\"0x1234\"", "\"1234\"", USPL_E_FILE },
 		{ "\"0x1234\"", "\"0x\"", USPL_E_FILE },
 		{ "\"0x1234\"", "\"0x1234 \"", USPL_E_FILE },

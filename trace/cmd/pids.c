@@ -4,9 +4,10 @@
 #include "trace/cmd/pids.h"
 
 #include "base/cancel.h"
+#include "trace/cmd/permitted.h"
 
-int pids_for_each(const pid_vec *pids, int (*one)(void *ctx, pid_t pid, struct uspl_err *err),
-		  void *ctx)
+int pids_for_each(const char *command, const pid_vec *pids,
+		  int (*one)(void *ctx, pid_t pid, struct uspl_err *err), void *ctx)
 {
 	int worst = USPL_STATUS_DONE;
 	const pid_t *pid;
@@ -18,7 +19,7 @@ int pids_for_each(const pid_vec *pids, int (*one)(void *ctx, pid_t pid, struct u
 		if (rc)
 			uspl_context(&one_err, "pid %d", *pid);
 		else
-			rc = one(ctx, *pid, &one_err);
+			rc = permitted_run(command, one, ctx, *pid, &one_err);
 		status = (int)uspl_code_status(rc);
 		if (rc)
 			uspl_err_print(stderr, "uspl-trace", &one_err);

@@ -6,10 +6,10 @@
 #include "base/cli.h"
 
 /*
- * Runs `one` for every pid, until ^C, and prints what goes wrong. Returns an exit status: the worst
- * one counts.
+ * Runs `one` for every pid, by permitted_run, until ^C, and prints what goes wrong. Returns an exit
+ * status: the worst one counts.
  */
-int pids_for_each(const pid_vec *pids, int (*one)(void *ctx, pid_t pid, struct uspl_err *err),
-		  void *ctx);
+int pids_for_each(const char *command, const pid_vec *pids,
+		  int (*one)(void *ctx, pid_t pid, struct uspl_err *err), void *ctx);
 
 #endif

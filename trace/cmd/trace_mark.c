@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "record/probe_records.h"
+#include "trace/cmd/permitted.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/cmd/switched.h"
 #include "trace/output/view.h"
@@ -210,12 +211,13 @@ static void print_markers(const struct options *opts, const struct module *modul
 	}
 }
 
-static int list(const struct options *opts, struct uspl_err *err)
+static int list(void *ctx, pid_t pid, struct uspl_err *err)
 {
+	const struct options *opts = ctx;
 	auto_marks struct marks marks = { 0 };
 	const struct module *module;
 	auto_view struct view view = { 0 };
-	int rc = view_open_any(opts->pid, false, &view, err);
+	int rc = view_open_any(pid, false, &view, err);
 
 	if (rc)
 		return rc;
@@ -247,11 +249,12 @@ static void print_on(const struct options *opts, const struct marks_switched *re
 		printf("left out: %zu sites; marker %s\n", result->impossible, result->why);
 }
 
-static int on(const struct options *opts, struct uspl_err *err)
+static int on(void *ctx, pid_t pid, struct uspl_err *err)
 {
+	const struct options *opts = ctx;
 	struct marks_switched result;
 	struct view view;
-	int rc = view_open_any(opts->pid, true, &view, err);
+	int rc = view_open_any(pid, true, &view, err);
 
 	if (rc)
 		return rc;
@@ -285,11 +288,12 @@ static void print_off(const struct options *opts, const struct marks_switched *r
 		       result->inside, result->inside == 1 ? " is" : "s are", opts->pid);
 }
 
-static int off(const struct options *opts, struct uspl_err *err)
+static int off(void *ctx, pid_t pid, struct uspl_err *err)
 {
+	const struct options *opts = ctx;
 	struct marks_switched result;
 	auto_view struct view view = { 0 };
-	int rc = view_open_any(opts->pid, true, &view, err);
+	int rc = view_open_any(pid, true, &view, err);
 
 	if (rc)
 		return rc;
@@ -308,17 +312,24 @@ int trace_mark(int argc, char **argv, struct uspl_err *err)
 {
 	static const struct {
 		const char *name;
-		int (*run)(const struct options *opts, struct uspl_err *err);
-	} verbs[] = { { "list", list }, { "on", on }, { "off", off } };
+		int (*run)(void *ctx, pid_t pid, struct uspl_err *err);
+		const char *changes; /* what the policy and the log call it; NULL: it only looks */
+	} verbs[] = { { "list", list, NULL },
+		      { "on", on, "trace mark on" },
+		      { "off", off, "trace mark off" } };
 	struct options opts = { .request = { .session = "" } };
 	int rc = parse(&opts, argc, argv, err);
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	cancel_catch();
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
-		if (!strcmp(verbs[i].name, opts.verb))
-			return verbs[i].run(&opts, err);
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
+		if (strcmp(verbs[i].name, opts.verb) != 0)
+			continue;
+		return verbs[i].changes
+			       ? permitted_run(verbs[i].changes, verbs[i].run, &opts, opts.pid, err)
+			       : verbs[i].run(&opts, opts.pid, err);
+	}
 	uspl_fail(err, USPL_E_USAGE, "'%s' is none of list, on and off", opts.verb);
 	return -USPL_E_USAGE;
 }

@@ -6,6 +6,7 @@
 #include "base/cancel.h"
 #include "base/cli.h"
 #include "base/file.h"
+#include "trace/cmd/permitted.h"
 #include "trace/cmd/program.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/output/view.h"
@@ -90,11 +91,12 @@ static int parse(struct options *opts, int argc, char **argv, struct uspl_err *e
 	return trace_mark_sizes(&opts->request, opts->buffer_kb, opts->text_bytes, err);
 }
 
-static int load(struct options *opts, struct uspl_err *err)
+static int load(void *ctx, pid_t pid, struct uspl_err *err)
 {
+	struct options *opts = ctx;
 	struct marks_switched result;
 	auto_view struct view view = { 0 };
-	int rc = view_open_any(opts->pid, true, &view, err);
+	int rc = view_open_any(pid, true, &view, err);
 
 	if (rc)
 		return rc;
@@ -126,5 +128,5 @@ int trace_probe(int argc, char **argv, struct uspl_err *err)
 	if (rc)
 		return rc;
 	opts.request.program = &program.base;
-	return load(&opts, err);
+	return permitted_run("trace probe", load, &opts, opts.pid, err);
 }

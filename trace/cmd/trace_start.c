@@ -64,5 +64,5 @@ int trace_start(int argc, char **argv, struct uspl_err *err)
 	if (rc)
 		return rc;
 	cancel_catch();
-	return pids_for_each(&pids, start_one, &line);
+	return pids_for_each("trace start", &pids, start_one, &line);
 }

@@ -56,5 +56,5 @@ int trace_stop(int argc, char **argv, struct uspl_err *err)
 	if (rc)
 		return rc;
 	cancel_catch();
-	return pids_for_each(&pids, stop_one, &opts);
+	return pids_for_each("trace stop", &pids, stop_one, &opts);
 }

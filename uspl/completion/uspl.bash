@@ -50,7 +50,7 @@ _uspl_argument() {
 	--id) _uspl_ids ;;
 	--tracer) uspl-trace tracers 2> /dev/null | awk '{ print $1 }' ;;
 	--function | --notrace) [ -z "$3" ] || _uspl_functions "$3" ;;
-	--exe | --pid-file | --file | --patch | --symbols | --source | --output) return 1 ;;
+	--exe | --pid-file | --file | --key | --sign | --patch | --symbols | --source | --output) return 1 ;;
 	*) [ "$1" = uspl-create ] && return 1 ;;
 	esac
 	return 0
@@ -59,11 +59,11 @@ _uspl_argument() {
 # _uspl_operands COMMAND WORD - what stands for itself
 _uspl_operands() {
 	case $1 in
-	uspl-apply | uspl-enable) compgen -f -X '!*.tar.gz' -- "$2" ;;
+	uspl-apply | uspl-enable | uspl-sign | uspl-verify) compgen -f -X '!*.tar.gz' -- "$2" ;;
 	uspl-disable) uspl-list --json 2> /dev/null | grep -oE '"id": *"[^"]*"' | sed 's/.*"\([^"]*\)"/\1/' ;;
 	uspl-undo) _uspl_ids && compgen -f -X '!*.tar.gz' -- "$2" ;;
 	esac
-	[[ $1 =~ ^uspl-(create|enable|disable|list)$ ]] || _uspl_pids
+	[[ $1 =~ ^uspl-(create|enable|disable|list|keygen|sign|verify)$ ]] || _uspl_pids
 }
 
 _uspl() {
@@ -118,4 +118,4 @@ _uspl() {
 	fi
 }
 
-complete -F _uspl uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-watch uspl-check-machine
+complete -F _uspl uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-watch uspl-keygen uspl-sign uspl-verify uspl-check-machine

@@ -1,4 +1,4 @@
-#compdef uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-watch uspl-check-machine
+#compdef uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-watch uspl-keygen uspl-sign uspl-verify uspl-check-machine
 # SPDX-License-Identifier: GPL-3.0-or-later
 # uspl.zsh - completion of uspl's command lines for zsh
 #
@@ -65,8 +65,8 @@ _uspl() {
 	else
 		[[ $name != uspl-undo ]] || _uspl_ids
 		[[ $name != uspl-disable ]] || compadd -- ${(f)"$(uspl-list --json 2> /dev/null | grep -oE '"id": *"[^"]*"' | sed 's/.*"\([^"]*\)"/\1/')"}
-		[[ $name == uspl-(view|list) ]] || _files -g '*.tar.gz'
-		[[ $name == uspl-(create|enable|disable|list) ]] || _uspl_pids
+		[[ $name == uspl-(view|list|keygen) ]] || _files -g '*.tar.gz'
+		[[ $name == uspl-(create|enable|disable|list|keygen|sign|verify) ]] || _uspl_pids
 	fi
 }
 
