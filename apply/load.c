@@ -22,7 +22,10 @@ int load_describe(const struct update *update, const char *module_name, const ch
 	region->module_name = strdup(module_name);
 	region->build_id = strdup(build_id ? build_id : "");
 	region->patch = strndup(update->patch ? update->patch : "", update->patch_len);
-	if (!region->description || !region->module_name || !region->build_id || !region->patch)
+	region->digest = strdup(update->file.digest);
+	region->signer = strdup(update->file.signer.key);
+	if (!region->description || !region->module_name || !region->build_id || !region->patch ||
+	    !region->digest || !region->signer)
 		return uspl_fail_nomem(err);
 	region->patch_len = strlen(region->patch);
 	return 0;

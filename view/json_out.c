@@ -4,6 +4,11 @@
 #include "command/report.h"
 #include "view/show.h"
 
+static const char *or_null(const char *text)
+{
+	return *text ? text : NULL;
+}
+
 static void add_update(struct json *json, const struct scan_update *update, bool with_patch)
 {
 	const struct scan_presence *presence;
@@ -22,6 +27,8 @@ static void add_update(struct json *json, const struct scan_update *update, bool
 		json_string(json, "user", presence->process->user);
 		json_string(json, "state", status->state);
 		json_number(json, "applied_at", status->applied_at);
+		json_string(json, "sha256", or_null(presence->record->digest));
+		json_string(json, "signer", or_null(presence->record->signer));
 		report_functions(json, &status->regions);
 		report_pending(json, status->pending.items, status->pending.n);
 		json_close(json, '}');
@@ -78,6 +85,9 @@ void json_file(const struct update *update, struct json *json)
 	json_string(json, "description", update->description);
 	json_string(json, "created", update->created);
 	json_string(json, "tool", update->tool);
+	json_string(json, "package", update->package);
+	json_string(json, "version", update->version);
+	json_string(json, "sha256", or_null(update->file.digest));
 	json_open(json, "targets", '[');
 	vec_for_each (&update->targets, target)
 		add_target(json, target);

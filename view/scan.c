@@ -209,6 +209,9 @@ static int add_presence(struct scan *scan, const struct scan_process *process,
 		region_status_release(&presence.status);
 		return 0;
 	}
+	presence.record = presence.status.regions.n
+				  ? presence.status.regions.items[presence.status.regions.n - 1]
+				  : first;
 	update = find_update(scan, first);
 	if (!update)
 		update = add_update(scan, first);

@@ -23,6 +23,7 @@ struct scan_process {
 /* An update in one process. */
 struct scan_presence {
 	const struct scan_process *process;
+	const struct region *record; /* one of its records of the update there */
 	struct region_status status;
 };
 

@@ -111,6 +111,15 @@ static void add_functions(struct buf *out, const struct region_status *status)
 	table_render(&table, INDENT, out);
 }
 
+/* Which file it was applied from, and which key that was signed with, as its record says. */
+static void add_file(struct buf *out, const struct region *record)
+{
+	if (*record->digest)
+		buf_addf(out, INDENT "sha256 %s\n", record->digest);
+	if (*record->signer)
+		buf_addf(out, INDENT "signed with key %s\n", record->signer);
+}
+
 static void add_processes(struct buf *out, const struct scan_update *update)
 {
 	static const char *const headings[] = { "PID", "COMMAND", "STATE", "APPLIED", "USER" };
@@ -128,6 +137,7 @@ static void add_processes(struct buf *out, const struct scan_update *update)
 		add_time(&table, presence->status.applied_at);
 		table_add(&table, presence->process->user);
 		table_render(&table, "", out);
+		add_file(out, presence->record);
 		add_functions(out, &presence->status);
 		vec_for_each (&presence->status.pending, name) {
 			buf_addstr(out, INDENT "pending for ");
@@ -179,6 +189,12 @@ void show_file(const struct update *update, struct buf *out)
 	add_line(out, "description", update->description);
 	add_line(out, "created", update->created);
 	add_line(out, "tool", update->tool);
+	if (update->package)
+		add_line(out, "package", update->package);
+	if (update->version)
+		add_line(out, "version", update->version);
+	if (update->file.digest[0])
+		add_line(out, "sha256", update->file.digest);
 	vec_for_each (&update->targets, target)
 		add_target(out, target);
 	add_patch(out, update->patch, update->patch_len);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// provenance.c - what an update was made of: the source package, and when
+
+#include "create/provenance.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/digest.h"
+#include "base/file.h"
+
+#define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789+-."
+#define VERSION_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.:~"
+
+_Static_assert(OPTIONS_ID_LEN < DIGEST_HEX, "an id is the beginning of a digest");
+
+int provenance_time(int64_t *ret, bool *ret_fixed, struct uspl_err *err)
+{
+	const char *set = getenv("SOURCE_DATE_EPOCH");
+	char text[CLOCK_UTC_LEN], *end;
+
+	*ret = (int64_t)time(NULL);
+	*ret_fixed = set && *set;
+	if (!*ret_fixed)
+		return 0;
+	errno = 0;
+	*ret = strtoll(set, &end, 10);
+	if (*set < '0' || *set > '9' || *end || errno || !clock_utc_text(*ret, text))
+		return uspl_fail(err, USPL_E_USAGE,
+				 "SOURCE_DATE_EPOCH is '%s', not a number of seconds since 1970",
+				 set);
+	return 0;
+}
+
+bool provenance_id(const struct create_options *options, char ret[OPTIONS_ID_LEN + 1])
+{
+	const struct build_patch *patch;
+	auto_buf struct buf text = { 0 };
+	char digest[DIGEST_HEX];
+	struct stat st;
+
+	vec_for_each (&options->build.patches, patch)
+		if (stat(patch->path, &st) < 0 || !S_ISREG(st.st_mode) ||
+		    file_read(patch->path, &text, NULL) != 0)
+			return false;
+	digest_hex(buf_str(&text), text.len, digest);
+	snprintf(ret, OPTIONS_ID_LEN + 1, "%.*s", OPTIONS_ID_LEN, digest);
+	return true;
+}
+
+/* "name (version) ..." of the first line; copies of both, NULL if it isn't of this form. */
+static void take_entry(const char *line, char **ret_name, char **ret_version)
+{
+	size_t name = strspn(line, NAME_LETTERS), version;
+	const char *at = line + name;
+
+	if (!name || strncmp(at, " (", 2) != 0)
+		return;
+	at += 2;
+	version = strspn(at, VERSION_LETTERS);
+	if (!version || at[version] != ')')
+		return;
+	*ret_name = strndup(line, name);
+	*ret_version = strndup(at, version);
+}
+
+int provenance_package(const char *source, struct update *update, struct uspl_err *err)
+{
+	auto_free char *path = file_join(source, "debian/changelog");
+	auto_free char *line = NULL;
+	auto_fclose FILE *file = path ? fopen(path, "re") : NULL;
+	size_t size = 0;
+
+	if (!path)
+		return uspl_fail_nomem(err);
+	if (!file || getline(&line, &size, file) < 0)
+		return 0;
+	take_entry(line, &update->package, &update->version);
+	if (!update->package != !update->version)
+		return uspl_fail_nomem(err);
+	return 0;
+}
