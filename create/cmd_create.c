@@ -3,9 +3,10 @@
 
 #include <signal.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/file.h"
 #include "command/commands.h"
 #include "create/against.h"
 #include "create/build/builder.h"
@@ -14,19 +15,10 @@
 #include "create/patch/describe.h"
 #include "create/patch/diff_arrange.h"
 #include "create/progress.h"
+#include "create/provenance.h"
 #include "create/targets.h"
 #include "create/tree/build.h"
-
-static char *now_text(void)
-{
-	time_t now = time(NULL);
-	struct tm tm;
-	char text[32];
-
-	if (!gmtime_r(&now, &tm) || !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
-		return NULL;
-	return strdup(text);
-}
+#include "trust/signature.h"
 
 /* An update that is finished; all of a series are, before the first one is written. */
 struct made {
@@ -60,16 +52,19 @@ DEFINE_AUTO_RELEASE(made, made_list, list_release)
 static int describe(const struct create_options *options, size_t index, struct build *build,
 		    struct update *update, struct uspl_err *err)
 {
+	char created[CLOCK_UTC_LEN];
+
+	clock_utc_text(options->created, created);
 	update->id = options_id(options, index);
 	update->description =
 		options->description ? strdup(options->description) : describe_patch(build->patch);
-	update->created = now_text();
+	update->created = strdup(created);
 	update->tool = strdup("uspl " USPL_VERSION);
 	update->patch = take_ptr(build->patch);
 	update->patch_len = build->patch_len;
 	if (!update->id || !update->description || !update->created || !update->tool)
 		return uspl_fail_nomem(err);
-	return 0;
+	return provenance_package(options->build.source, update, err);
 }
 
 static void print_notes(const struct build *build)
@@ -215,18 +210,54 @@ static int make_all(const struct create_options *options, made_list *list, struc
 	return 0;
 }
 
+/* The update and, with a key, its signature. */
+static int write_one(const struct create_options *options, const struct key_secret *secret,
+		     const struct made *made, struct uspl_err *err)
+{
+	auto_buf struct buf tarball = { 0 }, signature = { 0 };
+	auto_free char *beside = signature_path(made->path);
+	int rc = beside ? update_pack(made->update, &tarball, err) : uspl_fail_nomem(err);
+
+	if (!rc && options->sign)
+		rc = signature_make(tarball.data, tarball.len, secret, "", options->created,
+				    &signature, err);
+	if (rc)
+		return rc;
+	rc = file_write(made->path, tarball.data, tarball.len, err);
+	if (rc)
+		return rc;
+	if (options->sign) {
+		rc = file_write(beside, signature.data, signature.len, err);
+		if (rc)
+			unlink(made->path);
+	} else {
+		/* That of an update that was written over is not this one's. */
+		unlink(beside);
+	}
+	return rc;
+}
+
+static void take_back(const struct made *made)
+{
+	auto_free char *beside = signature_path(made->path);
+
+	unlink(made->path);
+	if (beside)
+		unlink(beside);
+}
+
 /* All updates or none. */
-static int write_all(const made_list *list, struct uspl_err *err)
+static int write_all(const struct create_options *options, const struct key_secret *secret,
+		     const made_list *list, struct uspl_err *err)
 {
 	size_t written = 0;
 	int rc = 0;
 
 	for (; written < list->n && !rc; written++)
 		if (list->items[written].path)
-			rc = update_write(list->items[written].update, list->items[written].path,
-					  err);
+			rc = write_one(options, secret, &list->items[written], err);
 	while (rc && --written > 0)
-		unlink(list->items[written - 1].path);
+		take_back(&list->items[written - 1]);
 	return rc;
 }
 
@@ -245,12 +276,17 @@ static int find_places(const struct create_options *options, made_list *list, st
 
 static int create(const struct create_options *options, struct uspl_err *err)
 {
+	auto_key_secret struct key_secret secret = { 0 };
 	auto_made made_list list = { 0 };
 	auto_free char *path = NULL;
 	struct made *made;
 	int rc = 0;
 
 	/* A failure must not be found out only after all builds. */
+	if (options->sign)
+		rc = key_secret_read(options->sign, &secret, err);
+	if (rc)
+		return rc;
 	if (!options->dry_run) {
 		rc = options_output(options, options->id, &path, err);
 		if (rc)
@@ -264,7 +300,7 @@ static int create(const struct create_options *options, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
-	rc = write_all(&list, err);
+	rc = write_all(options, &secret, &list, err);
 	if (rc)
 		return rc;
 	vec_for_each (&list, made)

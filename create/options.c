@@ -9,6 +9,7 @@
 #include <sys/sysinfo.h>
 
 #include "base/file.h"
+#include "create/provenance.h"
 #include "create/tree/build.h"
 #include "update/update.h"
 
@@ -80,6 +81,8 @@ static int parse(int argc, char **argv, struct create_options *options, struct o
 		  "commands to run at once (default: one a processor)" },
 		{ 'o', "output", "PATH", CLI_STRING, &options->output,
 		  "file or folder to write to (default: uspl-ID.tar.gz)" },
+		{ 0, "sign", "KEY", CLI_STRING, &options->sign,
+		  "sign it with this secret key: writes uspl-ID.tar.gz.sig, too" },
 		{ 0, "explain", NULL, CLI_FLAG, &options->explain,
 		  "say for all that is in the update why it is there" },
 		{ 0, "dry-run", NULL, CLI_FLAG, &options->dry_run,
@@ -173,21 +176,28 @@ static int check_id(const struct create_options *options, struct uspl_err *err)
 static int complete(struct create_options *options, const struct option_words *words,
 		    struct uspl_err *err)
 {
+	bool fixed = false;
 	int rc;
 
 	if (!options->build.source)
 		options->build.source = ".";
 	if (!options->build.jobs)
 		options->build.jobs = get_nprocs();
-	if (!options->id) {
-		rc = random_id(options->random_id, err);
-		if (rc)
-			return rc;
-		options->id = options->random_id;
-	}
 	rc = add_patches(options, words, err);
 	if (rc)
 		return rc;
+	rc = provenance_time(&options->created, &fixed, err);
+	if (rc)
+		return rc;
+	options->wanted.reproducible = fixed;
+	if (!options->id) {
+		rc = fixed && provenance_id(options, options->made_id)
+			     ? 0
+			     : random_id(options->made_id, err);
+		if (rc)
+			return rc;
+		options->id = options->made_id;
+	}
 	return check_id(options, err);
 }
 

@@ -16,11 +16,13 @@ enum { OPTIONS_ID_LEN = 8 };
 struct create_options {
 	struct build_options build;
 	const char *id, *description, *output; /* description, output: NULL if not given */
+	const char *sign;                      /* a secret key's file; NULL: no signature */
+	int64_t created;                       /* seconds since the epoch */
 	struct targets_wanted wanted;
 	struct against_options against; /* programs as they were shipped */
 	bool explain, dry_run;
 	series_patches series;
-	char random_id[OPTIONS_ID_LEN + 1]; /* what id points to if none was given */
+	char made_id[OPTIONS_ID_LEN + 1]; /* what id points to if none was given */
 };
 
 /* Parses argv into options, which are zeroed before. Returns as cli_parse does. */

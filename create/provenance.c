@@ -30,7 +30,8 @@ int provenance_time(int64_t *ret, bool *ret_fixed, struct uspl_err *err)
 	*ret = strtoll(set, &end, 10);
 	if (*set < '0' || *set > '9' || *end || errno || !clock_utc_text(*ret, text))
 		return uspl_fail(err, USPL_E_USAGE,
-				 "SOURCE_DATE_EPOCH is '%s', not a number of seconds since 1970",
+				 "the variable SOURCE_DATE_EPOCH is '%s', not a number of seconds "
+				 "since 1970",
 				 set);
 	return 0;
 }

@@ -81,19 +81,20 @@ const struct build_link *target_link(const struct build *build, const struct upd
 	return NULL;
 }
 
-static bool fill_target(const struct build_link *link, struct update_target *target)
+static bool fill_target(const struct build_link *link, bool reproducible,
+			struct update_target *target)
 {
-	char **id;
+	size_t first = reproducible ? link->n_passing : 0;
 
 	target->name = strdup(file_basename(link->path));
 	target->path = strdup(link->path);
 	target->soname = link->soname ? strdup(link->soname) : NULL;
-	vec_for_each (&link->build_ids, id) {
+	for (size_t i = first; i < link->build_ids.n; i++) {
 		char **slot = vec_push(&target->build_ids);
 
 		if (!slot)
 			return false;
-		*slot = strdup(*id);
+		*slot = strdup(link->build_ids.items[i]);
 		if (!*slot)
 			return false;
 	}
@@ -118,6 +119,7 @@ struct adding {
 	const struct earlier *earlier;
 	struct update *update;
 	struct report *report;
+	bool reproducible;                 /* targets_wanted has it */
 	const struct build_link *counting; /* one that counts what runs in it; NULL: none does */
 	bool compared;                     /* one that doesn't count was compared */
 	struct buf unshipped;              /* those that are left out since no package has them */
@@ -130,7 +132,7 @@ static int diff_link(const struct adding *adding, const struct build_link *link,
 	auto_linked struct linked *linked = NULL;
 	int rc;
 
-	if (!units || !fill_target(link, target))
+	if (!units || !fill_target(link, adding->reproducible, target))
 		return uspl_fail_nomem(err);
 	log_info("create", "comparing the %zu units of '%s'", link->units.n, link->path);
 	rc = linked_open(link, link->file, adding->earlier, target, &linked, err);
@@ -294,7 +296,11 @@ int targets_add(struct build *build, const struct targets_wanted *wanted,
 		struct uspl_err *err)
 {
 	struct adding adding = {
-		.build = build, .earlier = earlier, .update = update, .report = report
+		.build = build,
+		.earlier = earlier,
+		.update = update,
+		.report = report,
+		.reproducible = wanted->reproducible,
 	};
 	bool any = false;
 	int rc = check_names(build, wanted, err);

@@ -14,6 +14,7 @@ struct build;
 struct targets_wanted {
 	cli_strings names;    /* only these; none: all */
 	cli_strings excluded; /* not these */
+	bool reproducible;    /* build-ids that depend on where the copy was built are left out */
 };
 
 /*

@@ -197,16 +197,23 @@ static int note_programs(struct units *units, struct uspl_err *err)
 	vec_for_each (&units->programs, program) {
 		const char *name = units_relative(units, program->path);
 		auto_free char *own = NULL;
+		size_t built;
 
 		if (asprintf(&own, "%s/%s", units->paths->source, name) < 0) {
 			own = NULL;
 			return uspl_fail_nomem(err);
 		}
 		rc = linked_note(&program->link, program->path, err);
-		if (!rc && name != program->path)
+		if (rc)
+			return rc;
+		built = program->link.build_ids.n;
+		if (name != program->path)
 			rc = linked_note(&program->link, own, err);
 		if (rc)
 			return rc;
+		/* If the user's own has none that is new, it has the same one. */
+		if (program->link.build_ids.n > built || access(own, F_OK) < 0)
+			program->link.n_passing = built;
 	}
 	return 0;
 }

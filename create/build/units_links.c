@@ -183,6 +183,7 @@ static bool copy_facts(const struct build_link *from, struct build_link *to)
 {
 	char **id;
 
+	to->n_passing = from->n_passing;
 	to->soname = from->soname ? strdup(from->soname) : NULL;
 	to->file = from->file ? strdup(from->file) : NULL;
 	to->before = from->before ? strdup(from->before) : NULL;

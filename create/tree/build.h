@@ -59,6 +59,11 @@ struct build_link {
 	/* In hex: of the pre build, and of what the user has at this path in the tree. */
 	VEC(char *) build_ids;
 	/*
+	 * So many of these, the first ones, are only those of the copy that was built: as a rule
+	 * they depend on where that lay, by the paths in its debugging information.
+	 */
+	size_t n_passing;
+	/*
 	 * The program as it was linked before all patches, whatever later builds made of it; NULL
 	 * if it wasn't, or couldn't be kept.
 	 */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # create-reproducible.bats - the same inputs give the same update, wherever and whenever it is made
+# shellcheck disable=SC2016 # $(CC) and $@ are make's
 bats_require_minimum_version 1.5.0
 
 setup() {
@@ -69,6 +70,7 @@ place() {
 		expect_one_message
 		expect_message "SOURCE_DATE_EPOCH is '$epoch'"
 	done
+	makefile 'server: limit.c main.c' ';$(CC) -o $@ limit.c main.c'
 	tool uspl-create --patch=../fix.diff --output="$BATS_TEST_TMPDIR"
 	expect_status 0
 	tool uspl-create --patch=../fix.diff --output="$BATS_TEST_TMPDIR"
