@@ -170,9 +170,9 @@ struct uspl_range {
 
 struct uspl_region {
 	uint64_t magic;
-	uint32_t version; /* a tool refuses to touch a region of one that it doesn't read */
-	uint32_t state;   /* enum uspl_region_state */
-	uint64_t self;    /* the address of this header */
+	uint32_t version;      /* a tool refuses to touch a region of one that it doesn't read */
+	uint32_t state;        /* enum uspl_region_state */
+	uint64_t self;         /* the address of this header */
 	uint64_t map, map_len; /* the whole region with its guards */
 	uint64_t info_len;     /* of the info part, whole pages */
 	uint64_t text, text_len;
