@@ -266,7 +266,7 @@ int signature_check_file(const char *path, const void *data, size_t len,
 	auto_buf struct buf text = { 0 };
 	struct statement statement;
 	struct key key = { 0 };
-	size_t n_signed;
+	size_t n_signed = 0;
 	bool there = false;
 	int rc = read_text(path, &text, &there, err);
 
