@@ -20,7 +20,9 @@
 
 #include <stdint.h>
 
+/* Of a record without hooks, and of one of an update that has some. */
 #define USPL_ABI_VERSION 8
+#define USPL_ABI_VERSION_HOOKS 9
 /*
  * The oldest one that tools still read: it lacks what stands behind `names` in struct uspl_region.
  */
@@ -170,7 +172,8 @@ struct uspl_range {
 
 struct uspl_region {
 	uint64_t magic;
-	uint32_t version;      /* a tool refuses to touch a region of one that it doesn't read */
+	/* USPL_ABI_VERSION...; a tool refuses to touch a region of one that it doesn't read */
+	uint32_t version;
 	uint32_t state;        /* enum uspl_region_state */
 	uint64_t self;         /* the address of this header */
 	uint64_t map, map_len; /* the whole region with its guards */
@@ -213,6 +216,31 @@ struct uspl_region {
 
 /* How long the record's head is in the oldest version that is read. */
 #define USPL_REGION_LEN_READ 272
+/* A function that runs in the process when its update is applied or undone (uspl/hook.h). */
+struct uspl_region_hook {
+	uint64_t addr;
+	uint32_t name; /* as in struct uspl_site */
+	uint32_t kind; /* enum uspl_hook_kind */
+};
+
+/*
+ * Follows struct uspl_region in every region of an update with hooks. `phase` is the kind whose
+ * turn it is, 0 while nothing goes on, and `done` counts how many of this region's hooks of that
+ * kind have run. The thread that runs a hook counts it in the same run, which it finishes even if
+ * the tool dies: so no hook runs twice, and the next command knows which are due.
+ *
+ *     phase                 what was done                      after a tool's death
+ *     PRE_APPLY             hooks that may refuse              FAIL_APPLY
+ *     APPLY                 all that was asked agreed          the rest, the entries, POST_APPLY
+ *     POST_APPLY            it is applied                      the rest
+ *     FAIL_APPLY            it is not applied                  the rest
+ *
+ * and the same of undo. Hooks that are asked at a standstill have no phase of their own.
+ */
+struct uspl_region_hooks {
+	uint32_t hooks, n_hooks; /* offset of the struct uspl_region_hook array */
+	uint32_t phase, done;    /* an aligned word of 8 bytes */
+};
 
 /*
  * What the info part holds from its mapping on until the record is written over it. The thread of
@@ -300,6 +328,8 @@ USPL_ABI_ASSERT(struct uspl_inside, 16);
 USPL_ABI_ASSERT(struct uspl_site, 80);
 USPL_ABI_ASSERT(struct uspl_range, 24);
 USPL_ABI_ASSERT(struct uspl_region, 280);
+USPL_ABI_ASSERT(struct uspl_region_hook, 16);
+USPL_ABI_ASSERT(struct uspl_region_hooks, 16);
 USPL_ABI_ASSERT(struct uspl_threads, 56);
 USPL_ABI_ASSERT(struct uspl_descriptor, 32);
 USPL_ABI_ASSERT(struct uspl_detour, 56);

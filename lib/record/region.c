@@ -85,6 +85,18 @@ int region_range_add(region_range_vec *ranges, const char *name, taddr addr, uin
 	return range->name ? 0 : uspl_fail_nomem(err);
 }
 
+int region_hook_add(struct region *region, const char *name, enum uspl_hook_kind kind,
+		    struct uspl_err *err)
+{
+	struct region_hook *hook = vec_push(&region->hooks);
+
+	if (!hook)
+		return uspl_fail_nomem(err);
+	hook->kind = kind;
+	hook->name = strdup(name);
+	return hook->name ? 0 : uspl_fail_nomem(err);
+}
+
 static void release_ranges(region_range_vec *ranges)
 {
 	struct region_range *range;
@@ -97,10 +109,14 @@ static void release_ranges(region_range_vec *ranges)
 void region_release(struct region *region)
 {
 	struct region_site *site;
+	struct region_hook *hook;
 
 	vec_for_each (&region->sites, site)
 		free(site->name);
+	vec_for_each (&region->hooks, hook)
+		free(hook->name);
 	vec_release(&region->sites);
+	vec_release(&region->hooks);
 	release_ranges(&region->ranges);
 	release_ranges(&region->names);
 	free(region->description);

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "proc/proc.h"
 #include "uspl/abi.h"
+#include "uspl/hook.h"
 
 /* What the record says of a site whose jump lies elsewhere at the moment. */
 struct region_recorded {
@@ -53,6 +54,13 @@ struct region_range {
 
 typedef VEC(struct region_range) region_range_vec;
 
+/* A hook: a function of the new code. */
+struct region_hook {
+	char *name;
+	taddr addr;
+	enum uspl_hook_kind kind;
+};
+
 struct region {
 	taddr self, map;
 	uint64_t map_len, info_len;
@@ -81,6 +89,10 @@ struct region {
 	VEC(struct region_site) sites;
 	region_range_vec ranges; /* other code of replaced functions */
 	region_range_vec names;  /* all functions of the new code */
+	bool has_hooks;          /* the update has some, be they in another region */
+	VEC(struct region_hook) hooks;
+	enum uspl_hook_kind phase; /* struct uspl_region_hooks */
+	uint32_t hooks_done;
 };
 
 typedef VEC(struct region) region_vec;
@@ -149,6 +161,18 @@ int region_write_record(const struct proc *proc, const struct region *region,
 int region_write_thread_key(const struct proc *proc, struct region *region, uint32_t thread_key,
 			    struct uspl_err *err) uspl_must_check;
 
+/* Writes into the target and the structure that this kind's turn has come; 0: nothing goes on. */
+int region_write_phase(const struct proc *proc, struct region *region, enum uspl_hook_kind phase,
+		       struct uspl_err *err) uspl_must_check;
+/* Reads both from the target, where a thread may have counted on. */
+int region_read_phase(const struct proc *proc, struct region *region,
+		      struct uspl_err *err) uspl_must_check;
+/* Where a region with hooks counts those that have run. */
+taddr region_hooks_done_at(const struct region *region);
+
+/* Appends a hook; name is copied. */
+int region_hook_add(struct region *region, const char *name, enum uspl_hook_kind kind,
+		    struct uspl_err *err) uspl_must_check;
 /* Appends a piece; name is copied. */
 int region_range_add(region_range_vec *ranges, const char *name, taddr addr, uint64_t size,
 		     struct uspl_err *err) uspl_must_check;

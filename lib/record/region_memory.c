@@ -162,3 +162,40 @@ int region_write_thread_key(const struct proc *proc, struct region *region, uint
 	region->thread_key = thread_key;
 	return 0;
 }
+
+taddr region_hooks_done_at(const struct region *region)
+{
+	return region->self + sizeof(struct uspl_region) + offsetof(struct uspl_region_hooks, done);
+}
+
+int region_write_phase(const struct proc *proc, struct region *region, enum uspl_hook_kind phase,
+		       struct uspl_err *err)
+{
+	const uint32_t raw[2] = { phase, 0 };
+	int rc = proc_write(proc, region_hooks_done_at(region) - sizeof(raw[0]), raw, sizeof(raw),
+			    err);
+
+	_Static_assert(offsetof(struct uspl_region_hooks, done) ==
+			       offsetof(struct uspl_region_hooks, phase) + 4,
+		       "both are written at once");
+	if (rc)
+		return rc;
+	region->phase = phase;
+	region->hooks_done = 0;
+	return 0;
+}
+
+int region_read_phase(const struct proc *proc, struct region *region, struct uspl_err *err)
+{
+	uint32_t raw[2];
+	int rc = proc_read(proc, region_hooks_done_at(region) - sizeof(raw[0]), raw, sizeof(raw),
+			   err);
+
+	if (rc)
+		return rc;
+	if (raw[0] > USPL_HOOK_LAST)
+		return registry_fail_damaged(proc, RECORD_UPDATE, region->self, err);
+	region->phase = (enum uspl_hook_kind)raw[0];
+	region->hooks_done = raw[1];
+	return 0;
+}

@@ -115,6 +115,40 @@ static bool read_ranges(struct part *part, uint32_t offset, uint32_t n, region_r
 	return true;
 }
 
+/* What runs in the process is code of the region. */
+static bool read_hooks(struct part *part, const struct uspl_region *head, struct region *region)
+{
+	const struct buf *info = part->info;
+	struct uspl_region_hooks raw;
+
+	region->has_hooks = head->version == USPL_ABI_VERSION_HOOKS;
+	if (!region->has_hooks)
+		return true;
+	if (info->len < sizeof(*head) + sizeof(raw))
+		return false;
+	memcpy(&raw, info->data + sizeof(*head), sizeof(raw));
+	if (!info_holds(info, raw.hooks, raw.n_hooks, sizeof(struct uspl_region_hook)) ||
+	    raw.phase > USPL_HOOK_LAST)
+		return false;
+	region->phase = (enum uspl_hook_kind)raw.phase;
+	region->hooks_done = raw.done;
+	for (uint32_t i = 0; i < raw.n_hooks; i++) {
+		struct region_hook *hook = vec_push(&region->hooks);
+		struct uspl_region_hook one;
+
+		memcpy(&one, info->data + raw.hooks + i * sizeof(one), sizeof(one));
+		if (!hook || !one.kind || one.kind > USPL_HOOK_LAST ||
+		    one.addr - region->text >= region->text_len)
+			return false;
+		hook->addr = one.addr;
+		hook->kind = (enum uspl_hook_kind)one.kind;
+		hook->name = info_string(part, one.name);
+		if (!hook->name)
+			return false;
+	}
+	return true;
+}
+
 /* Trampolines and selector are what the tools write to: they must be where the region is. */
 static bool trampolines_are_inside(const struct region *region)
 {
@@ -171,7 +205,7 @@ bool region_decode(const struct buf *info, const struct uspl_region *head, struc
 	       read_sites(&part, head, region) &&
 	       read_ranges(&part, head->ranges, head->n_ranges, &region->ranges) &&
 	       read_ranges(&part, head->names, head->n_names, &region->names) &&
-	       trampolines_are_inside(region);
+	       read_hooks(&part, head, region) && trampolines_are_inside(region);
 }
 
 /* Appends a string and returns its offset. */
@@ -232,11 +266,36 @@ static void put_ranges(struct buf *buf, size_t start, const region_range_vec *ra
 	buf->oom |= raws.oom;
 }
 
+static void put_hooks(struct buf *buf, size_t start, const struct region *region,
+		      struct uspl_region_hooks *ret)
+{
+	const struct region_hook *hook;
+	auto_buf struct buf raws = { 0 };
+
+	vec_for_each (&region->hooks, hook) {
+		const struct uspl_region_hook raw = {
+			.addr = hook->addr,
+			.name = put_string(buf, start, hook->name),
+			.kind = hook->kind,
+		};
+
+		buf_add(&raws, &raw, sizeof(raw));
+	}
+	buf_align(buf, 8);
+	*ret = (struct uspl_region_hooks){ .hooks = (uint32_t)(buf->len - start),
+					   .n_hooks = (uint32_t)region->hooks.n,
+					   .phase = region->phase,
+					   .done = region->hooks_done };
+	buf_add(buf, raws.data, raws.len);
+	buf->oom |= raws.oom;
+}
+
 /* What read_region would refuse must not be written. */
 static bool names_fit(const struct region *region)
 {
 	const struct region_range *range;
 	const struct region_site *site;
+	const struct region_hook *hook;
 	bool fit = strlen(region->description ? region->description : "") <= NAME_MAX_LEN &&
 		   strlen(region->module_name ? region->module_name : "") <= NAME_MAX_LEN;
 
@@ -246,6 +305,8 @@ static bool names_fit(const struct region *region)
 		fit &= strlen(range->name) <= NAME_MAX_LEN;
 	vec_for_each (&region->names, range)
 		fit &= strlen(range->name) <= NAME_MAX_LEN;
+	vec_for_each (&region->hooks, hook)
+		fit &= strlen(hook->name) <= NAME_MAX_LEN;
 	return fit;
 }
 
@@ -253,7 +314,7 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 {
 	struct uspl_region head = {
 		.magic = USPL_REGION_MAGIC,
-		.version = USPL_ABI_VERSION,
+		.version = region->has_hooks ? USPL_ABI_VERSION_HOOKS : USPL_ABI_VERSION,
 		.state = region->state,
 		.self = region->self,
 		.map = region->map,
@@ -275,6 +336,7 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 		.thread_key = region->thread_key,
 		.patch_len = (uint32_t)region->patch_len,
 	};
+	struct uspl_region_hooks hooks;
 	size_t start = buf->len;
 
 	if (!names_fit(region))
@@ -285,7 +347,7 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "the update '%s' is too large",
 				 region->id);
 	memcpy(head.id, region->id, sizeof(head.id));
-	buf_addzero(buf, sizeof(head));
+	buf_addzero(buf, sizeof(head) + (region->has_hooks ? sizeof(hooks) : 0));
 	head.description = put_string(buf, start, region->description);
 	head.module_name = put_string(buf, start, region->module_name);
 	head.build_id = put_string(buf, start, region->build_id);
@@ -298,6 +360,7 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 	put_sites(buf, start, region, &head);
 	put_ranges(buf, start, &region->ranges, &head.ranges, &head.n_ranges);
 	put_ranges(buf, start, &region->names, &head.names, &head.n_names);
+	put_hooks(buf, start, region, &hooks);
 	/* One byte more, so that the last one is NUL whatever the arrays end with. */
 	buf_addzero(buf, 1);
 	buf_addzero(buf, (PAGE - (buf->len - start) % PAGE) % PAGE);
@@ -305,5 +368,7 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 		return uspl_fail_nomem(err);
 	head.info_len = buf->len - start;
 	memcpy(buf->data + start, &head, sizeof(head));
+	if (region->has_hooks)
+		memcpy(buf->data + start + sizeof(head), &hooks, sizeof(hooks));
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "base/strmap.h"
 #include "base/text.h"
 #include "update/fields.h"
+#include "update/hooked.h"
 #include "update/matched.h"
 
 #define ARCH "x86_64"
@@ -77,7 +78,8 @@ static const struct field function_fields[] = {
 
 /* The keys with other values than strings, or that aren't kept. */
 static const char *const update_others[] = { "format", "arch", "after", "targets", NULL };
-static const char *const target_others[] = { "build_ids", "functions", "matched", NULL };
+static const char *const target_others[] = { "build_ids", "functions", "matched",
+					     "hooks",     "answers",   NULL };
 static const char *const no_others[] = { NULL };
 /* clang-format on */
 
@@ -152,7 +154,10 @@ static int read_target(json_object *object, struct update_target *target, struct
 	rc = read_functions(functions, target, err);
 	if (rc)
 		return rc;
-	return matched_read(object, target, err);
+	rc = matched_read(object, target, err);
+	if (rc)
+		return rc;
+	return hooked_read(object, target, err);
 }
 
 static int read_targets(json_object *array, struct update *update, struct uspl_err *err)
@@ -242,9 +247,14 @@ static int check_keys(const struct update *update, int64_t format, struct uspl_e
 				 (int)format);
 	if (format < 3 && update->after.n)
 		return uspl_fail(err, USPL_E_FORMAT, "format %d has no key 'after'", (int)format);
-	vec_for_each (&update->targets, target)
+	vec_for_each (&update->targets, target) {
 		if (format < 2 && target->matched.n)
 			return uspl_fail(err, USPL_E_FORMAT, "format 1 has no key 'matched'");
+		if (format < 4 && (target->hooks.n || target->answers.n))
+			return uspl_fail(err, USPL_E_FORMAT,
+					 "format %d has no keys 'hooks' and 'answers'",
+					 (int)format);
+	}
 	return 0;
 }
 
@@ -394,8 +404,21 @@ static int write_target(struct json *json, const struct update_target *target, s
 	rc = write_functions(json, target, err);
 	if (!rc && target->matched.n)
 		rc = matched_write(json, target, err);
+	if (!rc)
+		rc = hooked_write(json, target, err);
 	json_close(json, '}');
 	return rc;
+}
+
+/* The oldest one that has all that is in it: older versions of uspl read that. */
+static int format_of(const struct update *update)
+{
+	const struct update_target *target;
+
+	vec_for_each (&update->targets, target)
+		if (target->hooks.n || target->answers.n)
+			return UPDATE_FORMAT;
+	return UPDATE_FORMAT_PLAIN;
 }
 
 int manifest_write(const struct update *update, struct buf *buf, struct uspl_err *err)
@@ -406,7 +429,7 @@ int manifest_write(const struct update *update, struct buf *buf, struct uspl_err
 	int rc;
 
 	json_open(&json, NULL, '{');
-	json_number(&json, "format", UPDATE_FORMAT);
+	json_number(&json, "format", format_of(update));
 	json_string(&json, "arch", ARCH);
 	rc = fields_write(&json, update_fields, update, err);
 	if (rc)

@@ -24,6 +24,16 @@ bool update_target_is_library(const struct update_target *target)
 	return target->soname != NULL;
 }
 
+bool update_has_hooks(const struct update *update)
+{
+	const struct update_target *target;
+
+	vec_for_each (&update->targets, target)
+		if (target->hooks.n)
+			return true;
+	return false;
+}
+
 struct update *update_new(void)
 {
 	return calloc(1, sizeof(struct update));
@@ -44,11 +54,21 @@ static void target_release(struct update_target *target)
 {
 	struct update_function *function;
 	struct update_match *match;
-	char **build_id;
+	struct update_hook *hook;
+	char **text;
 
-	vec_for_each (&target->build_ids, build_id)
-		free(*build_id);
+	vec_for_each (&target->build_ids, text)
+		free(*text);
 	vec_release(&target->build_ids);
+	vec_for_each (&target->answers, text)
+		free(*text);
+	vec_release(&target->answers);
+	vec_for_each (&target->hooks, hook) {
+		free(hook->name);
+		free(hook->symbol);
+		free(hook->unit);
+	}
+	vec_release(&target->hooks);
 	vec_for_each (&target->functions, function) {
 		free(function->name);
 		free(function->symbol);

@@ -29,12 +29,14 @@
 #include "base/vec.h"
 #include "objfile/objfile.h"
 #include "trust/signature.h"
+#include "uspl/hook.h"
 
 /*
- * What is written. Read are also formats 1, which has no `matched`, 2, without `after`, and 3,
- * without `package`.
+ * The newest format; format 1, which has no `matched`, 2, without `after`, 3, without `package`,
+ * and 4, without hooks and answers, are read, too. An update without these is written in format 4.
  */
-#define UPDATE_FORMAT 4
+#define UPDATE_FORMAT 5
+#define UPDATE_FORMAT_PLAIN 4
 
 /* A function that the update redirects. */
 struct update_function {
@@ -42,6 +44,14 @@ struct update_function {
 	char *symbol; /* its refname in new.o and pre.o */
 	char *unit;   /* "src/proto.c" */
 	char *reason; /* why it is in: "changed", "inlined callee 'f' changed", ... */
+};
+
+/* A function of the new code that runs in the process when the update is applied or undone. */
+struct update_hook {
+	enum uspl_hook_kind kind;
+	char *name;   /* as people call it: "ready" */
+	char *symbol; /* its refname in new.o */
+	char *unit;
 };
 
 /* Where a function of the pre code lies in a file, by the addresses it was linked for. */
@@ -66,6 +76,9 @@ struct update_target {
 	char *producer; /* the same with the options, as their debugging information has it; NULL */
 	VEC(char *) build_ids; /* in hex: the builds that this update was made for */
 	VEC(struct update_function) functions;
+	VEC(struct update_hook) hooks; /* in the order of units and lines */
+	VEC(char *)
+	answers; /* names of what would have been refused if the author hadn't seen to it */
 	VEC(struct update_match) matched;
 	struct objfile *new_code, *pre_code;
 };
@@ -130,6 +143,8 @@ void update_free(struct update *update);
 DEFINE_AUTO_FREE(update, struct update, update_free)
 #define auto_update __attribute__((cleanup(cleanup_update_)))
 
+/* True if one of the targets has hooks. */
+bool update_has_hooks(const struct update *update);
 /* True for a library: it has a soname, or a name like "plugin.so", "libfoo.so.1.2". */
 bool update_target_is_library(const struct update_target *target);
 /* True if id has the form above. */

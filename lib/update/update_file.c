@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // update_file.c - an update as a file: reads and writes the tarball
 
+#include "update/hooked.h"
 #include "update/update.h"
 
 #include <errno.h>
@@ -108,7 +109,10 @@ static int read_target_code(struct parts *parts, size_t i, struct update_target 
 	rc = check_defined(target->new_code, target, err);
 	if (rc)
 		return rc;
-	return check_defined(target->pre_code, target, err);
+	rc = check_defined(target->pre_code, target, err);
+	if (rc)
+		return rc;
+	return hooked_check(target, err);
 }
 
 static int check_folder(const struct parts *parts, const struct update *update,
