@@ -134,7 +134,7 @@ int threads_drop_key(struct proc *proc, const module_vec *modules, struct region
 	if (!req.what)
 		return region_write_thread_key(proc, region, 0, err);
 	/* A key that is free may become the program's own: no tool may find it in the record. */
-	rc = safe_call_run_noted(proc, modules, &req, &note, err);
+	rc = safe_call_run_noted(proc, modules, &req, &note, NULL, err);
 	if (rc)
 		return rc;
 	region->thread_key = 0;

@@ -68,6 +68,12 @@ static int read_state(struct carrier *carrier, struct uspl_err *err)
 	return 0;
 }
 
+bool carrier_is_fault(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGFPE ||
+	       signal == SIGTRAP;
+}
+
 bool carrier_requests(const struct carrier *carrier, enum inject_kind kind)
 {
 	for (size_t i = 0; i < carrier->n; i++)
@@ -288,12 +294,26 @@ void carrier_release(struct carrier *carrier)
 }
 
 /*
- * In a traced run the thread keeps SIGSYS open: if it were blocked the kernel would take its
- * handler away before the tracer sees the signal (force_sig_info_to_task in kernel/signal.c).
+ * In a traced run the thread keeps SIGSYS open, and one that calls a function the signals of faults:
+ * if they were blocked the kernel would take their handlers away before the tracer sees the signal
+ * (force_sig_info_to_task in kernel/signal.c).
  */
+static uint64_t signals_to_block(const struct carrier *carrier)
+{
+	uint64_t block = ~0ull;
+
+	if (carrier->alone)
+		return block;
+	block &= ~(1ull << (SIGSYS - 1));
+	for (int signal = 1; carrier_requests(carrier, INJECT_CALL) && signal < 32; signal++)
+		if (carrier_is_fault(signal))
+			block &= ~(1ull << (signal - 1));
+	return block;
+}
+
 int carrier_start(struct carrier *carrier, struct uspl_err *err)
 {
-	const uint64_t all = carrier->alone ? ~0ull : ~(1ull << (SIGSYS - 1));
+	const uint64_t all = signals_to_block(carrier);
 	pid_t tid = carrier->thread.tid;
 
 	carrier->own = carrier->thread.regs;

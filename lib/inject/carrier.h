@@ -47,9 +47,11 @@ struct carrier {
 	struct arch_regs own;  /* of the thread, while thread has the agent's */
 	struct inject_req *reqs;
 	size_t n;
-	bool held;  /* it stands still until all is made: the run must be traced */
-	bool alone; /* its run can be detached: left alone it goes on as before */
-	bool runs;  /* in a traced run: it was let go, and its next stop hasn't been seen */
+	struct inject_watch *watch; /* NULL: CARRIER_RUN_NS, and nothing is told */
+	int64_t began_ns, ran_ns; /* a traced run: when it began, what the thread had run by then */
+	bool held;                /* it stands still until all is made: the run must be traced */
+	bool alone;               /* its run can be detached: left alone it goes on as before */
+	bool runs; /* in a traced run: it was let go, and its next stop hasn't been seen */
 	/* and it was seen on the tool's processor, where it can't run while the tool spins */
 	bool beside;
 };
@@ -84,6 +86,8 @@ int carrier_run_traced(struct carrier *carrier, size_t *ret_done,
 /* True if it says nothing before it has made its result page. */
 bool carrier_maps_result_page(const struct carrier *carrier);
 
+/* True for a signal that a thread gets for what it does itself. */
+bool carrier_is_fault(int signal);
 /* True if one of the requests is of this kind. */
 bool carrier_requests(const struct carrier *carrier, enum inject_kind kind);
 

@@ -15,6 +15,9 @@
 #include "inject/agent.h"
 #include "inject/carrier.h"
 
+/* How often a thread is looked at that has had its time, and waits for a processor. */
+#define LOOK_NS 5000000
+
 /* What has been seen of the agent's way. */
 struct traced_run {
 	struct carrier *carrier;
@@ -46,6 +49,21 @@ static pid_t wait_twice(pid_t tid, int *status)
 static bool is_beside(const struct carrier *carrier)
 {
 	return task_processor(carrier->agent->proc, carrier->thread.tid) == sched_getcpu();
+}
+
+/*
+ * A thread that is watched gets the time that it has waited for a processor on top, up to the limit
+ * of all runs.
+ */
+static bool may_run_on(const struct carrier *carrier, int64_t now)
+{
+	const struct proc *proc = carrier->agent->proc;
+	int64_t ran = task_run_ns(proc, carrier->thread.tid);
+
+	/* It waits for nothing, or for the tool. */
+	return carrier->watch && carrier->ran_ns >= 0 && now - carrier->began_ns < CARRIER_RUN_NS &&
+	       task_state(proc, carrier->thread.tid) != 'S' &&
+	       ran - carrier->ran_ns < carrier->watch->limit_ns;
 }
 
 /*
@@ -83,6 +101,10 @@ static int step(struct carrier *carrier, int request, int signal, int64_t deadli
 		if (got < 0 && errno != EINTR)
 			return uspl_fail_errno(err, "cannot wait for thread %d",
 					       carrier->thread.tid);
+		if (left <= 0 && may_run_on(carrier, now)) {
+			deadline = now + LOOK_NS;
+			continue;
+		}
 		if (left <= 0)
 			return uspl_fail(err, USPL_E_UNSTOPPABLE,
 					 "thread %d of pid %d did not finish a system call in time",
@@ -101,6 +123,28 @@ static bool failed(int64_t result)
 }
 
 /*
+ * A signal came that isn't the kernel's word on what the thread did itself, but another process's.
+ * It is delivered when the thread is back.
+ */
+static bool comes_from_outside(const struct carrier *carrier, int signal)
+{
+	siginfo_t info;
+
+	return carrier_is_fault(signal) &&
+	       ptrace(PTRACE_GETSIGINFO, carrier->thread.tid, NULL, &info) == 0 &&
+	       info.si_code <= 0;
+}
+
+/* Notes for the caller how a function that was called has failed. */
+static void note_failure(const struct carrier *carrier, bool late, int signal)
+{
+	if (!carrier->watch)
+		return;
+	carrier->watch->late = late;
+	carrier->watch->signal = signal;
+}
+
+/*
  * Runs the agent until it begins its last system call, whose result doesn't matter, or until the
  * end of one that failed. A function that it calls may make some of its own, which don't count.
  */
@@ -108,14 +152,20 @@ static int run_agent(struct traced_run *traced_run, struct uspl_err *err)
 {
 	const struct inject_agent *agent = traced_run->carrier->agent;
 	const struct thread *thread = &traced_run->carrier->thread;
-	int64_t deadline = clock_now_ns() + CARRIER_RUN_NS;
+	const struct inject_watch *watch = traced_run->carrier->watch;
+	int64_t deadline = clock_now_ns() + (watch ? watch->limit_ns : CARRIER_RUN_NS);
 	size_t stops = 0;
 	int signal = 0;
+
+	traced_run->carrier->began_ns = clock_now_ns();
+	traced_run->carrier->ran_ns = watch ? task_run_ns(agent->proc, thread->tid) : -1;
 
 	while (stops < 2 * traced_run->n_syscalls - 1) {
 		struct user_regs_struct regs;
 		int status = step(traced_run->carrier, PTRACE_SYSCALL, signal, deadline, err);
 
+		if (status == -USPL_E_UNSTOPPABLE)
+			note_failure(traced_run->carrier, true, 0);
 		if (status < 0)
 			return status;
 		signal = 0;
@@ -123,10 +173,14 @@ static int run_agent(struct traced_run *traced_run, struct uspl_err *err)
 			return carrier_fail_dispatched(traced_run->carrier, err);
 		if (status == SIGSTOP)
 			signal = SIGSTOP; /* the process is being stopped as a whole */
-		else if (status != (SIGTRAP | 0x80) && status >> 8 != PTRACE_EVENT_STOP)
+		else if (comes_from_outside(traced_run->carrier, status))
+			traced_run->carrier->thread.signal = status;
+		else if (status != (SIGTRAP | 0x80) && status >> 8 != PTRACE_EVENT_STOP) {
+			note_failure(traced_run->carrier, false, status & 0x7f);
 			return uspl_fail(err, USPL_E_UNSUPPORTED,
 					 "thread %d of pid %d got signal %d in a call made for us",
 					 thread->tid, agent->proc->pid, status & 0x7f);
+		}
 		if (status != (SIGTRAP | 0x80))
 			continue;
 		if (!trace_twice(PTRACE_GETREGS, thread->tid, &regs))

@@ -67,11 +67,14 @@ static int begin(struct carrier *carrier, size_t *ret_done, struct uspl_err *err
 }
 
 int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct inject_req *reqs,
-		       size_t n, struct uspl_err *err)
+		       size_t n, struct inject_watch *watch, struct uspl_err *err)
 {
-	struct carrier carrier = {
-		.agent = agent, .thread = *thread, .reqs = reqs, .n = n, .held = true
-	};
+	struct carrier carrier = { .agent = agent,
+				   .thread = *thread,
+				   .reqs = reqs,
+				   .n = n,
+				   .held = true,
+				   .watch = watch };
 	size_t done;
 	int rc = begin(&carrier, &done, err);
 
@@ -130,7 +133,8 @@ static int run_on(const struct job *job, pid_t tid, enum task_rank rank, struct 
 				   .result_page = job->choice.result_page,
 				   .maps_result_page = job->choice.maps_result_page,
 				   .reqs = job->reqs,
-				   .n = job->n };
+				   .n = job->n,
+				   .watch = job->choice.watch };
 	int rc = halt_carrier(&carrier, job, rank, err);
 
 	if (!rc)
@@ -359,4 +363,15 @@ int inject_unmap(const struct proc *proc, taddr addr, uint64_t len, struct uspl_
 				       proc->pid);
 	}
 	return 0;
+}
+
+int inject_require_alone(const struct proc *proc, const module_vec *modules, struct uspl_err *err)
+{
+	struct inject_agent *agent = NULL;
+	int rc = agent_new(proc, modules, &agent, err);
+
+	if (!rc)
+		rc = agent_require_alone(agent, err);
+	agent_free(agent);
+	return rc;
 }

@@ -47,6 +47,21 @@ struct inject_word {
 	uint64_t addr, from, to;
 };
 
+/*
+ * How a function is watched that a thread calls for the tool. A call that takes too long, or gets a
+ * signal for what it does itself (SIGSEGV, say), is ended: the thread is put back to where it was,
+ * and the program's handlers don't see the signal. Whatever the function has done until then stays.
+ */
+struct inject_watch {
+	/*
+	 * For all requests of the run together, but not for the time in which the thread waits for
+	 * a processor.
+	 */
+	int64_t limit_ns;
+	bool late;  /* out: it was not done by then */
+	int signal; /* out: the signal that it got; 0: none */
+};
+
 #define INJECT_MAX (AGENT_REQUESTS_MAX - 1) /* requests in one run */
 
 /* A system call with up to three arguments. */
@@ -95,6 +110,13 @@ int inject_run_mapping(const struct proc *proc, taddr result_page, struct inject
 int inject_unmap(const struct proc *proc, taddr addr, uint64_t len,
 		 struct uspl_err *err) uspl_must_check;
 
+/*
+ * USPL_E_BUSY as long as a thread is in the agent of a tool that has died, and may go on with what
+ * it was sent to do. modules: as in struct inject_choice.
+ */
+int inject_require_alone(const struct proc *proc, const module_vec *modules,
+			 struct uspl_err *err) uspl_must_check;
+
 /* The agent's code in its place in the target, for runs that must be quick. */
 struct inject_agent;
 
@@ -128,6 +150,7 @@ struct inject_choice {
 	 * inject_sleeper says; 0: none.
 	 */
 	pid_t sleeper;
+	struct inject_watch *watch; /* NULL: a run may take ten seconds */
 };
 
 #define INJECT_RESULT_PAGE_LEN sizeof(struct agent_result_page)
@@ -181,10 +204,10 @@ void agent_left_clear(const struct proc *proc, const inject_left_vec *left);
 /*
  * Makes the requests in a thread that stands still already, with its registers read, while all that
  * stand still go on doing so; afterwards it stands where it was. Fails if the requests weren't
- * made, as far as that is known.
+ * made, as far as that is known. watch: as in struct inject_choice.
  */
 int inject_run_stopped(struct inject_agent *agent, struct thread *thread, struct inject_req *reqs,
-		       size_t n, struct uspl_err *err) uspl_must_check;
+		       size_t n, struct inject_watch *watch, struct uspl_err *err) uspl_must_check;
 
 /*
  * A thread that sleeps in a system call that restarts as if nothing had happened, as far as can be

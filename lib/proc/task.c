@@ -26,6 +26,15 @@ void task_name(const struct proc *proc, pid_t tid, char *ret, size_t len)
 	snprintf(ret, len, "%.*s", (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
 }
 
+int64_t task_run_ns(const struct proc *proc, pid_t tid)
+{
+	auto_buf struct buf text = { 0 };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", proc->pid, tid);
+	return file_read(path, &text, NULL) == 0 && text.len ? atoll(buf_str(&text)) : -1;
+}
+
 pid_t task_inner_id(const struct proc *proc, pid_t tid)
 {
 	auto_buf struct buf status = { 0 };

@@ -41,6 +41,11 @@ size_t tasks_count(const struct proc *proc);
 size_t tasks_linked(const struct stat *task);
 /* The processor that it runs on, or ran on last; -1 if it is gone. */
 int task_processor(const struct proc *proc, pid_t tid);
+/*
+ * For how long it has been on a processor, in nanoseconds: the first figure of schedstat
+ * (sched-stats.rst). -1 if that isn't known.
+ */
+int64_t task_run_ns(const struct proc *proc, pid_t tid);
 /* The letter of its state (proc(5)); '?' if it is gone. */
 char task_state(const struct proc *proc, pid_t tid);
 /* True if it isn't running at the moment, nor wants to. */

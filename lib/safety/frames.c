@@ -115,11 +115,11 @@ static int find_api(const struct proc *proc, const module_vec *modules, const st
 static int call(struct proc *proc, const module_vec *modules, taddr function,
 		const struct frames *frames, bool known, struct uspl_err *err)
 {
-	const struct inject_req req = { .kind = INJECT_CALL,
-					.what = function,
-					.args = { frames->section } };
+	struct inject_req req = { .kind = INJECT_CALL,
+				  .what = function,
+				  .args = { frames->section } };
 	const struct safe_call_note note = { frames->noted, known };
-	int rc = safe_call_run_noted(proc, modules, &req, &note, err);
+	int rc = safe_call_run_noted(proc, modules, &req, &note, NULL, err);
 
 	if (rc == -USPL_E_BUSY)
 		uspl_context(err, "cannot tell the unwinder of the new code");

@@ -35,6 +35,7 @@
 
 #include "arch/regs.h"
 #include "base/cancel.h"
+#include "base/log.h"
 #include "proc/dynsym.h"
 #include "proc/task.h"
 #include "safety/stack.h"
@@ -71,6 +72,7 @@ struct safe_call {
 	tid_vec stopped;
 	bool doubtful;
 	bool all_safe; /* all are stopped, and none holds a lock */
+	struct inject_watch *watch;
 };
 
 /* What is seen of one stack. */
@@ -270,7 +272,9 @@ static bool is_fit(void *ctx, const struct thread *thread)
 static int look_once(struct proc *proc, struct safe_call *safe_call, struct inject_req *reqs,
 		     size_t n, struct uspl_err *err)
 {
-	const struct inject_choice choice = { .fit = is_fit, .ctx = safe_call };
+	const struct inject_choice choice = { .fit = is_fit,
+					      .ctx = safe_call,
+					      .watch = safe_call->watch };
 	size_t done;
 
 	safe_call->stopped.n = 0;
@@ -300,10 +304,10 @@ static int fail_busy(const struct proc *proc, const struct safe_call *safe_call,
 	return -USPL_E_BUSY;
 }
 
-int safe_call_run(struct proc *proc, const module_vec *modules, struct inject_req *reqs, size_t n,
-		  struct uspl_err *err)
+static int run(struct proc *proc, const module_vec *modules, struct inject_req *reqs, size_t n,
+	       struct inject_watch *watch, struct uspl_err *err)
 {
-	auto_safe_call struct safe_call safe_call = { 0 };
+	auto_safe_call struct safe_call safe_call = { .watch = watch };
 	const struct timespec pause = { 0, PAUSE_NS };
 	int64_t deadline = clock_now_ns() + WAIT_NS;
 	struct uspl_err last = { 0 };
@@ -315,7 +319,8 @@ int safe_call_run(struct proc *proc, const module_vec *modules, struct inject_re
 		bool all_stopped;
 
 		rc = look_once(proc, &safe_call, reqs, n, &last);
-		if (rc != -USPL_E_BUSY || clock_now_ns() >= deadline || cancel_requested())
+		if (rc != -USPL_E_BUSY || clock_now_ns() >= deadline ||
+		    (!watch && cancel_requested()))
 			break;
 		all_stopped = safe_call.stopped.n && safe_call.stopped.n == tasks_count(proc);
 		if (safe_call.begins || (all_stopped && safe_call.doubtful))
@@ -331,12 +336,18 @@ int safe_call_run(struct proc *proc, const module_vec *modules, struct inject_re
 	return rc;
 }
 
-int safe_call_run_noted(struct proc *proc, const module_vec *modules, const struct inject_req *call,
-			const struct safe_call_note *note, struct uspl_err *err)
+int safe_call_run(struct proc *proc, const module_vec *modules, struct inject_req *reqs, size_t n,
+		  struct uspl_err *err)
+{
+	return run(proc, modules, reqs, n, NULL, err);
+}
+
+int safe_call_note_requests(const struct proc *proc, const struct inject_req *call,
+			    const struct safe_call_note *note, struct inject_req *ret,
+			    struct uspl_err *err)
 {
 	const struct mapping *map = proc_mapping_at(proc, note->at);
 	taddr word_at = note->at & ~7ull;
-	struct inject_req reqs[4];
 	uint64_t word;
 	int rc;
 
@@ -347,17 +358,41 @@ int safe_call_run_noted(struct proc *proc, const module_vec *modules, const stru
 		return rc;
 	memcpy((uint8_t *)&word + (note->at - word_at), &note->value, sizeof(note->value));
 	/* All of the mapping: nothing is split, so that it can't fail for want of memory. */
-	reqs[0] = inject_syscall(SYS_mprotect, map->start, map->end - map->start,
-				 PROT_READ | PROT_WRITE);
-	reqs[1] = *call;
-	reqs[2] = (struct inject_req){ .kind = INJECT_STORE, .what = word_at, .args = { word } };
-	reqs[3] = inject_syscall(SYS_mprotect, map->start, map->end - map->start, PROT_READ);
-	rc = safe_call_run(proc, modules, reqs, ARRAY_SIZE(reqs), err);
+	ret[0] = inject_syscall(SYS_mprotect, map->start, map->end - map->start,
+				PROT_READ | PROT_WRITE);
+	ret[1] = *call;
+	ret[2] = (struct inject_req){ .kind = INJECT_STORE, .what = word_at, .args = { word } };
+	ret[3] = inject_syscall(SYS_mprotect, map->start, map->end - map->start, PROT_READ);
+	return 0;
+}
+
+/* The last request, where the call before it has failed. */
+static void protect_again(const struct proc *proc, struct inject_req *protect)
+{
+	size_t done;
+
+	if (inject_run(proc, protect, 1, &done, NULL) != 0)
+		log_info("inject", "a record of pid %d stays writable for it", proc->pid);
+}
+
+int safe_call_run_noted(struct proc *proc, const module_vec *modules, struct inject_req *call,
+			const struct safe_call_note *note, struct inject_watch *watch,
+			struct uspl_err *err)
+{
+	struct inject_req reqs[SAFE_CALL_REQUESTS];
+	int rc = safe_call_note_requests(proc, call, note, reqs, err);
+
+	if (rc)
+		return rc;
+	rc = run(proc, modules, reqs, ARRAY_SIZE(reqs), watch, err);
+	if (watch && (watch->late || watch->signal))
+		protect_again(proc, &reqs[3]);
 	if (rc)
 		return rc;
 	if (reqs[0].result < 0)
 		return uspl_fail(err, USPL_E_SYSTEM,
 				 "pid %d can't make a note in the record at 0x%" PRIx64, proc->pid,
 				 note->at);
+	call->result = reqs[1].result;
 	return 0;
 }

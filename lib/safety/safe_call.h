@@ -20,13 +20,27 @@ struct safe_call_note {
 	uint32_t value;
 };
 
+/* What a noted call is made of. */
+#define SAFE_CALL_REQUESTS 4
+
+/*
+ * Fills in the requests for a call and its note, for a caller that has its own thread for them:
+ * ret[0] is a system call whose failure ends the run, ret[1] the call.
+ */
+int safe_call_note_requests(const struct proc *proc, const struct inject_req *call,
+			    const struct safe_call_note *note, struct inject_req *ret,
+			    struct uspl_err *err) uspl_must_check;
+
 /*
  * Makes one call (INJECT_CALL) and the note in the same run, which the thread finishes even if the
  * tool dies meanwhile: for a function that must not be called twice, and that the next command has
  * to know of. After a failure other than USPL_E_BUSY the note itself tells whether the call was
- * made.
+ * made. watch may be NULL; with it ^C doesn't end the wait for a fit
+ * thread. If it tells that the call has failed, the note wasn't made, and the
+ * memory is as it was. call->result is what was returned.
  */
-int safe_call_run_noted(struct proc *proc, const module_vec *modules, const struct inject_req *call,
-			const struct safe_call_note *note, struct uspl_err *err) uspl_must_check;
+int safe_call_run_noted(struct proc *proc, const module_vec *modules, struct inject_req *call,
+			const struct safe_call_note *note, struct inject_watch *watch,
+			struct uspl_err *err) uspl_must_check;
 
 #endif
