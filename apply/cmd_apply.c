@@ -122,6 +122,8 @@ static int apply_one(const struct job *job, const struct update *update, const c
 		uspl_context(&err, "cannot apply '%s' to pid %d", file_basename(path), pid);
 		uspl_err_print(stderr, "uspl-apply", &err);
 	}
+	if (report_note_hooks(&report, NULL) != 0)
+		log_info("apply", "out of memory: what is said of pid %d isn't all", pid);
 	vec_for_each (&report.remarks, remark)
 		fprintf(stderr, "%s\n", *remark);
 	report.one_of_many = selection_is_many(&job->opts->sel);

@@ -46,6 +46,9 @@ static int describe(const struct load *load, struct region *region, struct uspl_
 	rc = load_name_functions(load, region, err);
 	if (rc)
 		return rc;
+	rc = load_name_hooks(load, region, err);
+	if (rc)
+		return rc;
 	return sites_find(&input, region, err);
 }
 

@@ -35,6 +35,30 @@ int load_name_functions(const struct load *load, struct region *region, struct u
 	return 0;
 }
 
+int load_name_hooks(const struct load *load, struct region *region, struct uspl_err *err)
+{
+	const struct update_hook *hook;
+
+	region->has_hooks = update_has_hooks(load->update);
+	vec_for_each (&load->target->hooks, hook) {
+		int rc = region_hook_add(region, hook->name, hook->kind, err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static void aim_hooks(const struct load *load, const struct link *link, struct region *region)
+{
+	for (size_t i = 0; i < region->hooks.n; i++) {
+		const char *symbol = load->target->hooks.items[i].symbol;
+
+		region->hooks.items[i].addr =
+			link_address(link, objfile_symbol(load->target->new_code, symbol));
+	}
+}
+
 static void aim_names(const struct load *load, const struct link *link, struct region *region)
 {
 	const struct objfile *code = load->target->new_code;
@@ -114,6 +138,7 @@ static int link_at(const struct load *load, struct link *link, taddr map, uint64
 		return rc;
 	place(link, map, info_len, region);
 	aim_names(load, link, region);
+	aim_hooks(load, link, region);
 	return aim_sites(load, link, region, err);
 }
 

@@ -15,6 +15,9 @@
 /* Adds the functions of the new code to the region; where they lie is set by linking. */
 int load_name_functions(const struct load *load, struct region *region,
 			struct uspl_err *err) uspl_must_check;
+/* The same for its hooks. */
+int load_name_hooks(const struct load *load, struct region *region,
+		    struct uspl_err *err) uspl_must_check;
 /*
  * Links for a place where there is room at the moment: within reach of the module, or anywhere,
  * without trampolines, if its neighbourhood is full. info_len: bytes of the record, whole pages.

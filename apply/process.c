@@ -37,6 +37,7 @@ struct session {
 	module_list others; /* with a target's name, but another program */
 	pending_vec noted;
 	region_vec loaded; /* of this update */
+	hook_log *hooks;   /* where it is noted which were called */
 };
 
 static int fail_no_module(const struct session *session, struct uspl_err *err)
@@ -169,6 +170,9 @@ static int switch_on(const struct session *session, struct report *report, struc
 		.scan_bytes = (uint64_t)session->opts->scan_mib << 20,
 		.stop_all = session->opts->stop,
 		.planned = session->opts->check,
+		.hook_limit_s = session->opts->hook_limit_s,
+		.hook_pause_s = session->opts->hook_pause_s,
+		.hooks = session->hooks,
 	};
 	struct region *region;
 
@@ -299,7 +303,7 @@ static int check_interrupted(const struct session *session, struct uspl_err *err
 	const struct region *region;
 
 	vec_for_each (&session->regions, region) {
-		if (!region_is_interrupted(region) || region->gone)
+		if ((!region_is_interrupted(region) && !region->phase) || region->gone)
 			continue;
 		uspl_fail(err, USPL_E_CONFLICT,
 			  "the update '%s' has been left in the middle of its switch", region->id);
@@ -492,7 +496,7 @@ static int apply_once(const struct update *update, pid_t pid, const struct live_
 {
 	/* The policy may ask for a shorter stop. */
 	struct live_options own = *opts;
-	struct session session = { .update = update, .opts = &own };
+	struct session session = { .update = update, .opts = &own, .hooks = &ret_report->hooks };
 	struct report report = { .id = update->id, .pid = pid, .direction = TRANSITION_ON };
 	int rc = open_session(&session, pid, err);
 
@@ -512,6 +516,7 @@ static int apply_once(const struct update *update, pid_t pid, const struct live_
 		report_clear(&report);
 	} else {
 		*ret_regions = session.loaded;
+		report.hooks = ret_report->hooks;
 		*ret_report = report;
 	}
 	pairs_release(&session.pairs);

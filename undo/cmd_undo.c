@@ -186,7 +186,10 @@ static int undo_once(const struct options *opts, struct proc *proc, region_vec *
 					 .wait_s = opts->live.wait_s,
 					 .max_pause_s = opts->live.max_pause_s,
 					 .scan_bytes = (uint64_t)opts->live.scan_mib << 20,
-					 .stop_all = opts->live.stop };
+					 .stop_all = opts->live.stop,
+					 .hook_limit_s = opts->live.hook_limit_s,
+					 .hook_pause_s = opts->live.hook_pause_s,
+					 .hooks = &report->hooks };
 	int rc = regions_read(proc, regions, err);
 
 	if (rc)
@@ -331,6 +334,8 @@ static int undo_one(const struct crew_member *member, const void *ctx)
 		uspl_context(&err, "cannot undo '%s' in pid %d", opts->id, pid);
 		uspl_err_print(stderr, "uspl-undo", &err);
 	}
+	if (report_note_hooks(&report, NULL) != 0)
+		log_info("undo", "out of memory: what is said of pid %d isn't all", pid);
 	vec_for_each (&report.remarks, remark)
 		fprintf(stderr, "%s\n", *remark);
 	if (opts->live.json || !cli_quiet())

@@ -5,10 +5,17 @@
 
 #include <string.h>
 
+#include "base/cancel.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "inject/inject.h"
 #include "record/journal.h"
+#include "switch/hooks.h"
 #include "switch/trampolines.h"
 #include "switch/transition.h"
+
+/* Between two looks whether a thread is still at work for a dead tool. */
+#define PAUSE_NS 5000000
 
 static bool is_half_switched(const struct region *region, const char *id)
 {
@@ -71,18 +78,105 @@ static int complete(struct proc *proc, const module_vec *modules, region_vec *re
 					 .wait_s = opts->wait_s,
 					 .max_pause_s = opts->max_pause_s,
 					 .scan_bytes = (uint64_t)opts->scan_mib << 20,
-					 .stop_all = opts->stop };
+					 .stop_all = opts->stop,
+					 .hook_limit_s = opts->hook_limit_s,
+					 .hook_pause_s = opts->hook_pause_s };
 	struct transition_result result;
 	struct region *region;
 
 	if (!list)
 		return uspl_fail_nomem(err);
 	interrupted_rest(proc, regions, id, true);
-	vec_for_each (regions, region)
-		if (region_has_id(region, id) && region_is_live(region) &&
+	vec_for_each (regions, region) {
+		/* Where hooks' turn has come, the state may not have followed yet. */
+		bool begun = region_is_live(region) ||
+			     (direction == TRANSITION_ON && region->phase && !region->gone);
+
+		if (region_has_id(region, id) && begun &&
 		    !(direction == TRANSITION_ON && region->state == USPL_REGION_APPLIED))
 			list[transition.n_regions++] = region;
+	}
 	return transition.n_regions ? transition_run(&transition, &result, err) : 0;
+}
+
+/* Of what a dead tool has begun in a region a thread may still be at work, and count on. */
+static int await_hooks(struct proc *proc, const module_vec *modules, region_vec *regions,
+		       const struct live_options *opts, struct uspl_err *err)
+{
+	int64_t deadline = clock_now_ns() + (int64_t)(opts->wait_s * 1e9);
+	struct region *region;
+	int rc;
+
+	for (;;) {
+		rc = inject_require_alone(proc, modules, err);
+		if (rc != -USPL_E_BUSY || clock_now_ns() >= deadline || cancel_requested())
+			break;
+		clock_pause_ns(PAUSE_NS);
+	}
+	if (rc)
+		return rc;
+	vec_for_each (regions, region) {
+		rc = region->phase ? region_read_phase(proc, region, err) : 0;
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Completes what is due of one update's hooks, and the switch where it stands between them. */
+static int settle(struct proc *proc, const module_vec *modules, region_vec *regions, const char *id,
+		  const struct live_options *opts, struct uspl_err *err)
+{
+	auto_free struct region **list = calloc(regions->n, sizeof(*list));
+	struct transition t = { .proc = proc,
+				.modules = modules,
+				.regions = list,
+				.hook_limit_s = opts->hook_limit_s };
+	enum uspl_hook_kind phase;
+	struct region *region;
+	int rc = 0;
+
+	if (!list)
+		return uspl_fail_nomem(err);
+	vec_for_each (regions, region)
+		if (region_has_id(region, id) && region->phase && !region->gone)
+			list[t.n_regions++] = region;
+	phase = hooks_phase(list, t.n_regions);
+	t.direction = phase < USPL_HOOK_PRE_UNDO ? TRANSITION_ON : TRANSITION_OFF;
+	if (phase == USPL_HOOK_APPLY || phase == USPL_HOOK_UNDO)
+		rc = complete(proc, modules, regions, id, opts, t.direction, err);
+	if (!rc && hooks_phase(list, t.n_regions))
+		rc = hooks_settle(&t, err);
+	if (rc)
+		uspl_context(err, "hooks of the update '%s' that a command had left are due", id);
+	return rc;
+}
+
+static const struct region *find_hooked(const region_vec *regions)
+{
+	const struct region *region;
+
+	vec_for_each (regions, region)
+		if (region->phase && !region->gone)
+			return region;
+	return NULL;
+}
+
+static int settle_all(struct proc *proc, const module_vec *modules, region_vec *regions,
+		      const struct live_options *opts, struct uspl_err *ret_note,
+		      struct uspl_err *err)
+{
+	const struct region *hooked = find_hooked(regions);
+	int rc = hooked ? await_hooks(proc, modules, regions, opts, err) : 0;
+
+	while (!rc && (hooked = find_hooked(regions)) != NULL) {
+		rc = settle(proc, modules, regions, hooked->id, opts, err);
+		uspl_fail(ret_note, USPL_E_CONFLICT,
+			  "the update '%s', whose hooks a command had left in the middle of their "
+			  "work, is %s in pid %d now",
+			  hooked->id, region_state_name(hooked->state), proc->pid);
+	}
+	return rc;
 }
 
 int interrupted_complete(struct proc *proc, const module_vec *modules, region_vec *regions,
@@ -91,7 +185,10 @@ int interrupted_complete(struct proc *proc, const module_vec *modules, region_ve
 {
 	const struct region *left;
 	struct uspl_err why;
+	int settled = opts->check ? 0 : settle_all(proc, modules, regions, opts, ret_note, err);
 
+	if (settled)
+		return settled;
 	while (!opts->check && (left = find_left(regions, except))) {
 		const char *id = left->id;
 		enum transition_direction direction = direction_of(regions, id);

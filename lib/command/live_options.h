@@ -9,7 +9,7 @@
 struct permit;
 
 struct live_options {
-	double wait_s, max_pause_s;
+	double wait_s, max_pause_s, hook_limit_s, hook_pause_s;
 	int scan_mib;
 	bool stop, check, json;
 	const struct permit *permit; /* asked of each process (permit.h); NULL: it isn't */
@@ -29,7 +29,7 @@ static inline int live_options_check(const struct live_options *opts, const stru
 /* The values where no option is given. */
 #define LIVE_OPTIONS_DEFAULT                                                                       \
 	{                                                                                          \
-		.wait_s = 10, .scan_mib = 4096                                                     \
+		.wait_s = 10, .scan_mib = 4096, .hook_limit_s = 1, .hook_pause_s = 0.1             \
 	}
 
 /* Their lines in a command's table; opts is a struct live_options *. */
@@ -41,6 +41,10 @@ static inline int live_options_check(const struct live_options *opts, const stru
 	  "give up rather than stop the threads for longer" },                                     \
 	{ 0, "scan", "MIB", CLI_INT, &(opts)->scan_mib,                                            \
 	  "how much memory to search for parked stacks (default 4096)" },                          \
+	{ 0, "hook-limit", "SECONDS", CLI_SECONDS, &(opts)->hook_limit_s,                          \
+	  "how long a hook of the update may run (default 1)" },                                   \
+	{ 0, "hook-pause", "SECONDS", CLI_SECONDS, &(opts)->hook_pause_s,                          \
+	  "the same while all threads stand still for it (default 0.1)" },                         \
 	{ 0, "stop", NULL, CLI_FLAG, &(opts)->stop,                                                \
 	  "stop every thread, also those that sleep" },                                            \
 	{ 0, "check", NULL, CLI_FLAG, &(opts)->check,                                              \

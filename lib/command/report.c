@@ -7,7 +7,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/hook_kind.h"
 #include "base/text.h"
+#include "switch/hooks.h"
 
 static const struct {
 	const char *done, *already, *to;
@@ -36,6 +38,29 @@ static void close_object(struct json *json, struct buf *out)
 	buf_addf(out, "%s\n", json_text(json));
 }
 
+static void add_hooks(struct json *json, const struct report *report)
+{
+	const struct hook_run *hook;
+
+	if (report->hooks.n)
+		json_open(json, "hooks", '[');
+	vec_for_each (&report->hooks, hook) {
+		json_open(json, NULL, '{');
+		json_string(json, "name", hook->name);
+		json_string(json, "kind", hook_kind_name(hook->kind));
+		json_number(json, "us", (int64_t)(hook->us + 0.5));
+		if (hook->late)
+			json_truth(json, "late", true);
+		else if (hook->signal)
+			json_number(json, "signal", hook->signal);
+		else
+			json_number(json, "result", hook_kind_asks(hook->kind) ? hook->result : 0);
+		json_close(json, '}');
+	}
+	if (report->hooks.n)
+		json_close(json, ']');
+}
+
 static void success_json(const struct report *report, struct buf *out)
 {
 	enum uspl_region_state state = words[report->direction].state;
@@ -55,6 +80,7 @@ static void success_json(const struct report *report, struct buf *out)
 		json_number(&json, "stopped_threads", (int64_t)report->result.n_stopped);
 		json_string(&json, "way", report->result.backend);
 	}
+	add_hooks(&json, report);
 	report_changed(&json, report, !report->already);
 	close_object(&json, out);
 }
@@ -116,6 +142,7 @@ static void failure_json(const struct report *report, const struct uspl_err *err
 		    uspl_code_status((int)err->code) == USPL_STATUS_REFUSED ? "refused" : "failed");
 	json_string(&json, "error", uspl_code_name((int)err->code));
 	json_string(&json, "message", err->msg);
+	add_hooks(&json, report);
 	report_changed(&json, report, err->code == USPL_E_STRANDED);
 	close_object(&json, out);
 }
@@ -162,6 +189,29 @@ int report_add_remark(struct report *report, struct uspl_err *err, const char *k
 	return *item ? 0 : uspl_fail_nomem(err);
 }
 
+int report_note_hooks(struct report *report, struct uspl_err *err)
+{
+	const struct hook_run *hook;
+
+	vec_for_each (&report->hooks, hook) {
+		int rc;
+
+		/* One that could keep it from its end has done so, and the message is about it. */
+		if ((!hook->late && !hook->signal) || hook_kind_asks(hook->kind) ||
+		    hook_kind_is_still(hook->kind))
+			continue;
+		rc = report_add_remark(report, err, "warning",
+				       "hook '%s' (%s) in pid %d %s: what it was to do may be "
+				       "half done",
+				       hook->name, hook_kind_name(hook->kind), report->pid,
+				       hook->late ? "took too long and was ended"
+						  : "was ended by a signal");
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 int report_note_left_out(struct report *report, struct uspl_err *err)
 {
 	uint64_t left_out = report->result.left_out + report->outlook.left_out;
@@ -185,5 +235,6 @@ void report_clear(struct report *report)
 	vec_release(&report->pending);
 	vec_release(&report->remarks);
 	vec_release(&report->regions);
+	hook_log_release(&report->hooks);
 	transition_outlook_release(&report->outlook);
 }

@@ -4,7 +4,8 @@
  *
  * Text: "applied k3x9 to pid 4711: 3 functions, stopped 84 us". JSON, one object to a line:
  * {"id","pid","state","functions":[{"name","old","new","module"}],"stop_us","attempts"}, with
- * "pending":[...] where libraries are, and after a failure {"id","pid","state","error","message"}.
+ * "pending":[...] where libraries are, and after a failure {"id","pid","state","error","message"}; "hooks":[{"name","kind","us","result"}]
+ * where some were called, with "signal" or "late" in the place of "result" if that ended it.
  *
  * With --check: "k3x9 can be applied to pid 4711: 3 functions, 12 threads stood still for 84 us",
  * or "k3x9 can't be applied to pid 4711 now: 1 of 12 threads is in the way" and a line for each of
@@ -29,6 +30,7 @@ struct report {
 	 * update was pending for.
 	 */
 	VEC(char *) pending;
+	hook_log hooks;      /* those that were called */
 	VEC(char *) remarks; /* lines for stderr: what the user has to know of a success */
 	struct transition_result result;
 	bool checked; /* nothing was changed; outlook tells what was seen */
@@ -54,6 +56,8 @@ int report_add_pending(struct report *report, const char *name,
 /* Adds a remark of a kind, "warning" or "note": one sentence in the form of messages. */
 int report_add_remark(struct report *report, struct uspl_err *err, const char *kind,
 		      const char *fmt, ...) uspl_printf(4, 5) uspl_must_check;
+/* Adds a remark for each hook that failed, and could not keep the update from its end. */
+int report_note_hooks(struct report *report, struct uspl_err *err) uspl_must_check;
 /* Adds the remark that not all memory was searched for inactive stacks, if so. */
 int report_note_left_out(struct report *report, struct uspl_err *err) uspl_must_check;
 /* How many functions the regions redirect. */

@@ -178,7 +178,7 @@ static int check(const struct registry *registry, struct record *record, struct 
 		return 0;
 	if (version < kind->oldest || version > kind->version)
 		return fail_version(registry->proc, kind, version, err);
-	if (version < kind->version)
+	if (version == kind->oldest && kind->oldest_len)
 		memset(head + kind->oldest_len, 0, kind->len - kind->oldest_len);
 	return kind->is_sound(registry->proc, record)
 		       ? 1

@@ -32,7 +32,9 @@ struct run {
 	bool switched;         /* it is done */
 	int64_t hold_began_ns; /* CLOCK_MONOTONIC: when callers began to be held, the last time */
 	struct site_plan plan; /* the stop-all way's, from open to close */
-	struct stopless *stopless; /* the stopless way's */
+	struct stopless *stopless;  /* the stopless way's */
+	struct inject_agent *agent; /* for hooks at a standstill; in an attempt */
+	bool resumed;               /* the apply hooks' turn had come when a tool died */
 };
 
 struct transition_backend {

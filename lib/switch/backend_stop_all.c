@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "switch/backend.h"
+#include "switch/hooks.h"
 #include "switch/trampolines.h"
 
 static int add_sites(struct site_plan *plan, const struct region *region, bool on,
@@ -102,9 +103,11 @@ static int switch_all(struct run *run, struct uspl_err *err)
 {
 	bool on = run->t->direction == TRANSITION_ON;
 	enum uspl_region_state before = run->t->regions[0]->state;
-	int rc = write_states(run, on ? USPL_REGION_SWITCHING_ON : USPL_REGION_SWITCHING_OFF, err),
-	    put_back;
+	int rc = hooks_act(run, err), put_back;
 
+	if (rc)
+		return rc;
+	rc = write_states(run, on ? USPL_REGION_SWITCHING_ON : USPL_REGION_SWITCHING_OFF, err);
 	if (!rc)
 		rc = site_plan_switch(&run->plan, err);
 	if (rc == -USPL_E_STRANDED)
@@ -205,9 +208,14 @@ static int stop_all_attempt(struct run *run, struct uspl_err *err)
 	bool blocked;
 	int rc = site_plan_prepare(&run->plan, err);
 
+	if (!rc && hooks_want_standstill(run->t))
+		rc = agent_new(run->t->proc, run->t->modules, &run->agent, err);
 	if (rc)
 		return rc;
-	return stand_still(run, switch_all, &blocked, err);
+	rc = stand_still(run, switch_all, &blocked, err);
+	agent_free(run->agent);
+	run->agent = NULL;
+	return rc;
 }
 
 /* All of it was done in the stop. */

@@ -15,6 +15,7 @@
 #include "safety/owned_code.h"
 #include "safety/stack.h"
 #include "switch/backend.h"
+#include "switch/hooks.h"
 #include "switch/trampolines.h"
 #include "thread/vm_sharers.h"
 
@@ -437,6 +438,25 @@ static int check_entries(struct run *run, struct uspl_err *err)
 	return rc;
 }
 
+/* Hooks that run at a standstill need one. */
+static bool stops_all(const struct transition *t)
+{
+	return t->stop_all || hooks_want_standstill(t);
+}
+
+/* Between the hooks that come before all and those that follow. */
+static int switch_over(struct run *run, int64_t deadline, struct transition_result *result,
+		       struct uspl_err *err)
+{
+	/* Before the switch, so that it can still fail without harm. */
+	int rc = run->t->direction == TRANSITION_ON ? note_applied(run->t, err) : 0;
+
+	if (rc)
+		return rc;
+	return stops_all(run->t) ? run_stop_all(run, deadline, result, err)
+				 : run_stopless(run, deadline, result, err);
+}
+
 int transition_run(const struct transition *t, struct transition_result *ret, struct uspl_err *err)
 {
 	struct transition_result result = { 0 };
@@ -452,14 +472,10 @@ int transition_run(const struct transition *t, struct transition_result *ret, st
 	rc = cancel_check(err);
 	if (rc)
 		return rc;
-	/* Before the switch, so that it can still fail without harm. */
-	if (t->direction == TRANSITION_ON) {
-		rc = note_applied(t, err);
-		if (rc)
-			return rc;
-	}
-	rc = t->stop_all ? run_stop_all(&run, deadline, &result, err)
-			 : run_stopless(&run, deadline, &result, err);
+	rc = hooks_begin(&run, err);
+	if (!rc)
+		rc = switch_over(&run, deadline, &result, err);
+	rc = hooks_end(&run, rc, err);
 	if (rc)
 		return rc;
 	*ret = result;
@@ -474,7 +490,7 @@ static int look_once(struct run *run, struct transition_outlook *outlook, struct
 	int rc = -USPL_E_UNSUPPORTED;
 
 	outlook->backend = backend_stopless.name;
-	if (!run->t->stop_all)
+	if (!stops_all(run->t))
 		rc = backend_stopless_look(run, &outlook->too_long, &outlook->n_threads, &why);
 	if (rc && !is_unable(rc) && err)
 		*err = why;

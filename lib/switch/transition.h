@@ -5,6 +5,9 @@
  * apply and undo are the same transition in two directions. It goes through these states;
  * everything that can fail for another reason than a busy thread is done before the first stop:
  *
+ * An update's hooks (hooks.h) run before the first stop, between CHECK and SWITCH, and after
+ * RESUME or a failure.
+ *
  *     PREPARE   sites read and checked, unwinder ready, code to be emptied known
  *               failure: nothing has changed
  *     STOP      the back end brings all threads to a standstill
@@ -27,8 +30,20 @@
 
 enum transition_direction { TRANSITION_ON, TRANSITION_OFF };
 
+/* A hook that was called. */
+struct hook_run {
+	char *name;
+	enum uspl_hook_kind kind;
+	double us;  /* how long it took, with the way there and back */
+	bool late;  /* it was ended, since it took too long */
+	int signal; /* it was ended by this signal, 0: it wasn't */
+	int result; /* else what it returned, if it is asked */
+};
+
+typedef VEC(struct hook_run) hook_log;
+
 struct transition {
-	const struct proc *proc;
+	struct proc *proc;
 	const module_vec *modules;
 	struct region **regions; /* all of one update, n_regions of them */
 	size_t n_regions;
@@ -42,6 +57,9 @@ struct transition {
 	uint64_t scan_bytes; /* how much memory may be searched for inactive stacks (inactive.h) */
 	bool stop_all;       /* stop every thread, even if the stopless way is possible */
 	bool planned;        /* for transition_look: the regions aren't in the process */
+	/* How long each hook may take that runs beside the threads, and at a standstill. */
+	double hook_limit_s, hook_pause_s;
+	hook_log *hooks; /* what is called is appended, also if the transition fails; or NULL */
 };
 
 struct transition_result {
@@ -90,7 +108,8 @@ DEFINE_AUTO_RELEASE(outlook, struct transition_outlook, transition_outlook_relea
  * are written in the target and in the structures. USPL_E_BUSY names the thread, the function and
  * the call chain. USPL_E_UNSTOPPABLE, USPL_E_OVERWRITTEN, USPL_E_TRACED, USPL_E_PAUSE: nothing has
  * changed.
- * USPL_E_STRANDED: some sites could not be put back.
+ * USPL_E_HOOK: a hook refuses, or has failed; what hooks did was taken back by hooks.
+ * USPL_E_STRANDED: some sites could not be put back, or what hooks did.
  */
 int transition_run(const struct transition *transition, struct transition_result *ret,
 		   struct uspl_err *err) uspl_must_check;
