@@ -85,7 +85,7 @@ $(BUILD)/obj/late_names.h: Makefile
 
 $(LIB_OBJ): | $(BUILD)/obj/late_names.h
 
-$(BUILD)/obj/runtime/headers.o: include/uspl/probe.h
+$(BUILD)/obj/runtime/headers.o: include/uspl/probe.h include/uspl/hook.h
 
 # The listeners run in the target, copied as they are: on their own, at any address, with general
 # registers only.

@@ -5,15 +5,18 @@
 
 #include "create/diff/compare.h"
 #include "create/diff/correlate.h"
+#include "create/diff/hook_list.h"
 #include "create/diff/reason.h"
 #include "create/diff/select.h"
 #include "create/emit/emit_objects.h"
 #include "create/emit/helpers.h"
 #include "create/emit/unwind_info.h"
 #include "create/explain.h"
+#include "create/unit/answer.h"
 #include "create/unit/diff_unit.h"
 #include "create/unit/normalise.h"
 #include "create/unit/report_warn.h"
+#include "create/vet/hook_reach.h"
 #include "create/vet/vet.h"
 
 #include <string.h>
@@ -62,6 +65,8 @@ static void diff_release(struct diff *diff)
 		unit_release(&diff->units[i]);
 	free(diff->units);
 	vec_release(&diff->quiet);
+	vec_release(&diff->hooks);
+	vec_release(&diff->answers);
 	strmap_release(&diff->pre_defs);
 	strmap_release(&diff->post_defs);
 	leave_out_release(&diff->left_out);
@@ -203,12 +208,22 @@ static int run(struct diff *diff, struct update_target *target, bool *wanted, bo
 	rc = compare(diff, err);
 	if (rc)
 		return rc;
+	rc = hook_list_read(diff, err);
+	if (rc)
+		return rc;
+	rc = answer_read(diff, err);
+	if (rc)
+		return rc;
 	rc = select_parts(diff, err);
 	if (rc)
 		return rc;
 	rc = vet_changes(diff, err);
 	if (rc)
 		return rc;
+	rc = hook_reach_check(diff, err);
+	if (rc)
+		return rc;
+	answer_warn_unused(diff);
 	if (!carries_code(diff))
 		return uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code");
 	rc = reason_give(diff, err);

@@ -13,6 +13,7 @@
 
 #include "arch/arch.h"
 #include "base/demangle.h"
+#include "base/hook_kind.h"
 #include "create/unit/equal.h"
 #include "create/unit/patched_lines.h"
 #include "create/unit/report_warn.h"
@@ -194,6 +195,27 @@ static void add_user(const struct explanation *ex, const struct objsec *sec)
 	}
 }
 
+/* ", hook (apply)": when the function runs by itself. */
+static void add_hook_kinds(const struct explanation *ex, const struct objsym *function)
+{
+	const struct diff_hook *hook;
+
+	vec_for_each (&ex->diff->hooks, hook)
+		if (hook->function == function)
+			buf_addf(ex->out, ", hook (%s)", hook_kind_name(hook->kind));
+}
+
+/* What would have been refused, if the author hadn't seen to it. */
+static void explain_answers(struct explanation *ex)
+{
+	const struct diff_answer *answer;
+
+	vec_for_each (&ex->diff->answers, answer)
+		if (answer->used)
+			buf_addf(ex->out, "  '%s' at %s:%u: answered\n", answer->name,
+				 answer->unit->source, answer->line);
+}
+
 static void explain_code(struct explanation *ex, const struct objsec *sec)
 {
 	const struct secinfo *secinfo = secinfo_of(sec);
@@ -209,6 +231,7 @@ static void explain_code(struct explanation *ex, const struct objsec *sec)
 	if (!twin) {
 		ex->new_functions++;
 		buf_addstr(ex->out, "new function");
+		add_hook_kinds(ex, secinfo->owner);
 		add_user(ex, sec);
 		buf_addstr(ex->out, "\n");
 		return;
@@ -278,6 +301,7 @@ int explain(const struct diff *diff, struct uspl_err *err)
 		explain_common(&ex, post);
 		unit_close_dbginfo(&diff->units[i]);
 	}
+	explain_answers(&ex);
 	buf_addf(ex.out,
 		 "  in all: %zu replaced, %zu new functions, %zu new variables, %zu copies of "
 		 "constants; %llu bytes of code, %llu of data, %llu of literals\n",

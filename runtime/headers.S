@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * headers.S - the header that users' probes are compiled with, as it was when the tools were built:
- * they need not find an installed one
+ * headers.S - the headers that users' probes and hooks are compiled with, as they were when the
+ * tools were built: they need not find installed ones
  */
 	.section .rodata.uspl_headers, "a"
 	.global uspl_probe_header_begin, uspl_probe_header_end
 uspl_probe_header_begin:
 	.incbin "include/uspl/probe.h"
 uspl_probe_header_end:
+	.global uspl_hook_header_begin, uspl_hook_header_end
+uspl_hook_header_begin:
+	.incbin "include/uspl/hook.h"
+uspl_hook_header_end:
 	.section .note.GNU-stack, "", @progbits

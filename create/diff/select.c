@@ -146,6 +146,12 @@ int select_parts(struct diff *diff, struct uspl_err *err)
 				rc = carry(&sel, sec);
 		}
 	}
+	for (size_t i = 0; !rc && i < diff->hooks.n; i++) {
+		struct objsec *sec = diff->hooks.items[i].function->sec;
+
+		secinfo_of(sec)->reason = "hook";
+		rc = carry(&sel, sec);
+	}
 	/* The list grows while it is read. */
 	for (size_t i = 0; !rc && i < sel.todo.n; i++)
 		rc = follow_references(&sel, sel.todo.items[i]);

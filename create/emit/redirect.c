@@ -45,6 +45,33 @@ static int note_compiler(struct side *side, struct update_target *target, struct
 	return 0;
 }
 
+/* What runs by itself, and what was answered. */
+static int add_hooks(const struct diff *diff, struct update_target *target, struct uspl_err *err)
+{
+	const struct diff_answer *answer;
+	const struct diff_hook *hook;
+
+	vec_for_each (&diff->hooks, hook) {
+		struct update_hook *slot = vec_push(&target->hooks);
+
+		if (!slot)
+			return uspl_fail_nomem(err);
+		slot->kind = hook->kind;
+		slot->name = demangle_name(hook->function->name);
+		slot->symbol = strdup(syminfo_of(hook->function)->refname);
+		slot->unit = strdup(syminfo_of(hook->function)->unit->source);
+		if (!slot->name || !slot->symbol || !slot->unit)
+			return uspl_fail_nomem(err);
+	}
+	vec_for_each (&diff->answers, answer) {
+		char **slot = answer->used ? vec_push(&target->answers) : NULL;
+
+		if (answer->used && (!slot || !(*slot = strdup(answer->name))))
+			return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
 int redirect_list(const struct diff *diff, struct update_target *target, struct uspl_err *err)
 {
 	for (size_t i = 0; i < diff->n; i++) {
@@ -57,5 +84,5 @@ int redirect_list(const struct diff *diff, struct update_target *target, struct 
 		if (rc)
 			return rc;
 	}
-	return 0;
+	return add_hooks(diff, target, err);
 }

@@ -146,6 +146,20 @@ static int link_variables(const char *bin, const char *real, const char *wrapper
 	return 0;
 }
 
+/* The header of hooks, by itself: a tree must find no other one of uspl's than it has. */
+static int write_header(const char *work, struct uspl_err *err)
+{
+	extern const char uspl_hook_header_begin[], uspl_hook_header_end[];
+	auto_free char *folder = file_join(work, "include/uspl");
+	auto_free char *path = folder ? file_join(folder, "hook.h") : NULL;
+	int rc = path ? file_mkdirs(folder, err) : uspl_fail_nomem(err);
+
+	if (rc)
+		return rc;
+	return file_write(path, uspl_hook_header_begin,
+			  (size_t)(uspl_hook_header_end - uspl_hook_header_begin), err);
+}
+
 int wrapper_prepare(const struct build_paths *paths, struct uspl_err *err)
 {
 	static const char *const folders[] = { "bin", "real", "objects/pre", "objects/post",
@@ -164,6 +178,9 @@ int wrapper_prepare(const struct build_paths *paths, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
+	rc = write_header(paths->work, err);
+	if (rc)
+		return rc;
 	rc = drop_old_links(bin, wrapper, err);
 	if (rc)
 		return rc;

@@ -11,7 +11,7 @@ struct uspl_err;
 
 /*
  * Makes WORK/bin with the wrapper under every compiler's and linker's name in PATH, and the folders
- * for objects.
+ * for objects, and WORK/include with the header of hooks.
  */
 int wrapper_prepare(const struct build_paths *paths, struct uspl_err *err) uspl_must_check;
 /* In a child: CC and its like name compilers without their folders. */

@@ -13,6 +13,7 @@
 #include "base/strmap.h"
 #include "create/unit/leave_out.h"
 #include "objfile/objfile.h"
+#include "uspl/hook.h"
 
 struct unit;
 typedef VEC(struct objsym *) sym_vec;
@@ -93,6 +94,21 @@ struct unit {
 	bool dbg_held;             /* there are pointers into its debugging information */
 };
 
+/* A hook that the patch brings (diff/hook_list.h). */
+struct diff_hook {
+	enum uspl_hook_kind kind;
+	unsigned int line;
+	struct objsym *function; /* of a post object */
+};
+
+/* A name that the author answers for (answer.h); it lies in the unit's object. */
+struct diff_answer {
+	const char *name;
+	unsigned int line;
+	const struct unit *unit;
+	bool used;
+};
+
 /* All changed units of a target, and the global symbols that they define. */
 struct diff {
 	struct unit *units;
@@ -104,6 +120,8 @@ struct diff {
 	struct strmap pre_defs, post_defs;  /* name -> struct objsym */
 	const struct update_target *target; /* what is compared: a program or a library */
 	struct report *report;              /* what the user is to know */
+	VEC(struct diff_hook) hooks;        /* in the order of units and lines */
+	VEC(struct diff_answer) answers;
 };
 
 static inline struct secinfo *secinfo_of(const struct objsec *sec)

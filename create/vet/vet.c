@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "create/unit/answer.h"
 #include "create/unit/equal.h"
 #include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
@@ -88,13 +89,21 @@ static int refuse_start(const struct unit *unit, const struct objsec *sec, struc
 			       "%s: what runs at the start or end of the program changes "
 			       "(section '%s')",
 			       unit->source, sec->name);
-	uspl_hint(err, "the start is over in a process that runs; do what is new at its first use");
+	uspl_hint(err, "the start is over in a process that runs; do what is new at its first use, "
+		       "or by a hook, and say USPL_ANSWERS(FUNCTION)");
 	return rc;
+}
+
+/* Is there an answer for the function that a list of what runs at the start names? */
+static bool start_is_answered(const struct diff *diff, const struct objsec *sec)
+{
+	const struct objsym *runs = sec->rels.n ? sec->rels.items[0].sym : NULL;
+
+	return runs && runs->sec && sym_is_function(runs) && answer_given_for(diff, runs);
 }
 
 static int vet_start_code(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
-	(void)diff;
 	for (int way = 0; way < 2; way++) {
 		const struct side *side = way ? &unit->pre : &unit->post,
 				  *other = way ? &unit->post : &unit->pre;
@@ -109,6 +118,8 @@ static int vet_start_code(const struct diff *diff, const struct unit *unit, stru
 			a = (struct range){ way ? sec : twin, 0, sec->size };
 			b = (struct range){ way ? twin : sec, 0, sec->size };
 			if (twin && twin->size == sec->size && equal_ranges(&a, &b, 0))
+				continue;
+			if (start_is_answered(diff, sec))
 				continue;
 			return refuse_start(unit, sec, err);
 		}

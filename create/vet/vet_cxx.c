@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "create/diff/statics.h"
+#include "create/unit/answer.h"
 #include "create/unit/diff_unit.h"
 #include "create/unit/srcloc.h"
 #include "create/vet/vet_checks.h"
@@ -47,7 +48,6 @@ static bool runs_at_start(const struct objsym *sym)
 
 int vet_constructed_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
-	(void)diff;
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *starter = unit->post.obj->syms.items[i];
 		const struct objrel *rel;
@@ -58,14 +58,16 @@ int vet_constructed_data(const struct diff *diff, const struct unit *unit, struc
 		vec_for_each (&starter->sec->rels, rel) {
 			if (!rel->sym->sec || !sym_is_variable(rel->sym) ||
 			    syminfo_of(rel->sym)->twin ||
-			    secinfo_of(rel->sym->sec)->kind != SECINFO_DATA)
+			    secinfo_of(rel->sym->sec)->kind != SECINFO_DATA ||
+			    answer_given_for(diff, rel->sym))
 				continue;
 			rc = sym_refuse(rel->sym, err, USPL_E_UNSUPPORTED,
 					"the new variable '%s' has a constructor, which would "
 					"have to run before main",
 					rel->sym->name);
 			uspl_hint(err, "make it a static variable of the function that uses it: "
-				       "then it is constructed at its first use");
+				       "then it is constructed at its first use; or construct it "
+				       "by a hook, and say USPL_ANSWERS(VARIABLE)");
 			return rc;
 		}
 	}

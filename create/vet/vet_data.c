@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "create/unit/answer.h"
 #include "create/unit/equal.h"
 #include "create/unit/srcloc.h"
 #include "create/vet/vet_checks.h"
@@ -76,10 +77,26 @@ static int refuse_data(const struct objsym *sym, struct uspl_err *err)
 		rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE,
 				"the initial value of '%s' changes from %s to %s", sym->name, from,
 				to);
-	uspl_hint(err, "the variable exists already and keeps its value; leave the initial value "
-		       "as it is, and let changed "
-		       "code use a new variable or constant");
+	uspl_hint(err,
+		  "the variable exists already and keeps its value; leave the initial value "
+		  "as it is, and let changed code use a new variable or constant; or give it "
+		  "its value by a hook, and say USPL_ANSWERS(%s)",
+		  sym->name);
 	return rc;
+}
+
+/*
+ * A static variable that no code writes is put among the constants by compilers. If a patch brings
+ * the first code that writes it, that would find it in read-only memory.
+ */
+static int refuse_first_writer(const struct objsym *sym, struct uspl_err *err)
+{
+	sym_refuse(sym, err, USPL_E_DATA_CHANGE,
+		   "'%s' lies in read-only memory in the running program, since nothing wrote it "
+		   "before the patch",
+		   sym->name);
+	uspl_hint(err, "write a new variable instead, and let changed code read that");
+	return -USPL_E_DATA_CHANGE;
 }
 
 /*
@@ -88,13 +105,19 @@ static int refuse_data(const struct objsym *sym, struct uspl_err *err)
  */
 int vet_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
-	(void)diff;
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
 		const struct syminfo *syminfo = syminfo_of(sym);
 
+		if (syminfo->twin && syminfo->twin->sec && sym->sec &&
+		    secinfo_of(syminfo->twin->sec)->kind == SECINFO_CONST &&
+		    secinfo_of(sym->sec)->kind == SECINFO_DATA)
+			return refuse_first_writer(sym, err);
 		if (!syminfo->twin || !syminfo->changed ||
 		    (sym->sec && secinfo_of(sym->sec)->reason))
+			continue;
+		/* No answer makes room for another size. */
+		if (syminfo->twin->size == sym->size && answer_given_for(diff, sym))
 			continue;
 		return refuse_data(sym, err);
 	}
@@ -171,7 +194,6 @@ static int refuse_entries(const struct objsec *sec, struct uspl_err *err)
 
 int vet_replaced_tables(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
-	(void)diff;
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
 		const struct objrel *rel;
@@ -187,7 +209,10 @@ int vet_replaced_tables(const struct diff *diff, const struct unit *unit, struct
 			if (!secinfo || !secinfo->reason)
 				continue;
 			if ((secinfo->kind == SECINFO_CONST && secinfo->owner &&
-			     syminfo_of(secinfo->owner)->twin) ||
+			     syminfo_of(secinfo->owner)->twin &&
+			     !answer_given_for(diff, secinfo->owner) &&
+			     !(secinfo_of(sec)->owner &&
+			       answer_given_for(diff, secinfo_of(sec)->owner))) ||
 			    (secinfo->kind == SECINFO_CODE && rel->sym->type == STT_SECTION))
 				return refuse_pointing(sec, rel->sym->sec, err);
 		}
@@ -333,7 +358,7 @@ int vet_moved_data(const struct diff *diff, const struct unit *unit, struct uspl
 		    !sym_is_variable(sym) || syminfo_of(sym)->twin)
 			continue;
 		old = find_lost(diff, unit, sym);
-		if (!old)
+		if (!old || answer_given_for(diff, sym))
 			continue;
 		rc = sym_refuse(sym, err, USPL_E_UNSUPPORTED,
 				"variable '%s' moves from %s to here, or is it another one?",

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/demangle.h"
+#include "create/unit/answer.h"
 #include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
 #include "create/vet/vet_checks.h"
@@ -83,7 +84,7 @@ static int check_gone(const struct diff *diff, const struct unit *unit, const st
 		    !sec_refers_to(twin->sec, gone))
 			continue;
 		successor = find_successor(sec, gone);
-		if (successor)
+		if (successor && !answer_given_for(diff, successor))
 			return refuse(gone, successor, err);
 		used = true;
 	}

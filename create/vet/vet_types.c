@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "create/diff/quiet_units.h"
+#include "create/unit/answer.h"
 #include "create/unit/diff_unit.h"
 #include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
@@ -136,7 +137,7 @@ static int refuse_first(const struct diff *diff, type_changes *changes, bool fol
 			rc = typeuse_find(diff, change, &use, err);
 		if (rc)
 			return rc;
-		if (!use.local)
+		if (!use.local && !answer_given(diff, change->name))
 			return refuse(change, &use, err);
 	}
 	return 0;

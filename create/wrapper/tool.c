@@ -204,7 +204,8 @@ int tool_find(int argc, char **argv, struct tool *ret, int *ret_skip, struct usp
 		return -USPL_E_USAGE;
 	}
 	*ret_skip = 0;
-	rc = find_real(&tool, err);
+	tool.include = file_join(tool.work, "include");
+	rc = tool.include ? find_real(&tool, err) : uspl_fail_nomem(err);
 	if (rc)
 		return rc;
 	rc = let_launchers_go(err);
@@ -233,7 +234,8 @@ void tool_release(struct tool *tool)
 	vec_release(&tool->before);
 	vec_release(&tool->words);
 	free(tool->path);
-	tool->path = NULL;
+	free(tool->include);
+	tool->path = tool->include = NULL;
 }
 
 bool tool_is_clang(const struct tool *tool)
