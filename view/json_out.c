@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // json_out.c - what was found, as JSON for programs
 
+#include "base/hook_kind.h"
 #include "command/report.h"
 #include "view/show.h"
 
@@ -49,6 +50,26 @@ void json_scan(const struct scan *scan, bool with_patch, struct json *json)
 	json_close(json, ']');
 }
 
+static void add_hooks(struct json *json, const struct update_target *target)
+{
+	const struct update_hook *hook;
+	char *const *answer;
+
+	json_open(json, "hooks", '[');
+	vec_for_each (&target->hooks, hook) {
+		json_open(json, NULL, '{');
+		json_string(json, "kind", hook_kind_name(hook->kind));
+		json_string(json, "name", hook->name);
+		json_string(json, "unit", hook->unit);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+	json_open(json, "answers", '[');
+	vec_for_each (&target->answers, answer)
+		json_string(json, NULL, *answer);
+	json_close(json, ']');
+}
+
 static void add_target(struct json *json, const struct update_target *target)
 {
 	const struct update_function *function;
@@ -73,6 +94,7 @@ static void add_target(struct json *json, const struct update_target *target)
 		json_close(json, '}');
 	}
 	json_close(json, ']');
+	add_hooks(json, target);
 	json_close(json, '}');
 }
 

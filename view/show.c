@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/hook_kind.h"
 #include "base/text.h"
 #include "view/table.h"
 
@@ -162,7 +163,8 @@ static void add_target(struct buf *out, const struct update_target *target)
 	static const char *const headings[] = { "FUNCTION", "UNIT", "REASON" };
 	auto_table struct table table = { .columns = ARRAY_SIZE(headings) };
 	const struct update_function *function;
-	char *const *build_id;
+	const struct update_hook *hook;
+	char *const *build_id, *const *answer;
 
 	buf_addstr(out, "\n");
 	add_line(out, "target", target->path);
@@ -178,7 +180,14 @@ static void add_target(struct buf *out, const struct update_target *target)
 		table_add(&table, function->unit);
 		table_add(&table, function->reason);
 	}
+	vec_for_each (&target->hooks, hook) {
+		table_add(&table, hook->name);
+		table_add(&table, hook->unit);
+		table_addf(&table, "hook: %s", hook_kind_name(hook->kind));
+	}
 	table_render(&table, INDENT, out);
+	vec_for_each (&target->answers, answer)
+		add_line(out, "answered", *answer);
 }
 
 void show_file(const struct update *update, struct buf *out)
