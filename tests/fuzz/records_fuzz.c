@@ -35,8 +35,12 @@ static void mend(const struct proc *proc, const struct mapping *map, uint8_t kin
 
 	if (i == 3)
 		return;
+	/* An update's record has hooks, or none. */
+	if (!i && kind & 4)
+		put(proc, map->start + 8, &(uint32_t){ USPL_ABI_VERSION_HOOKS }, 4);
+	else
+		put(proc, map->start + 8, &versions[i], sizeof(versions[i]));
 	put(proc, map->start, &magics[i], sizeof(magics[i]));
-	put(proc, map->start + 8, &versions[i], sizeof(versions[i]));
 	put(proc, map->start + selfs[i], &map->start, sizeof(map->start));
 }
 

@@ -354,7 +354,8 @@ static void test_manifest(void)
 		const char *from, *to;
 		enum uspl_code want;
 	} changes[] = {
-		{ "\"format\": 4", "\"format\": 5", USPL_E_FORMAT },
+		{ "\"format\": 4", "\"format\": 6", USPL_E_FORMAT },
+		{ "\"format\": 4", "\"format\": 5", USPL_OK },       /* nothing in it is newer */
 		{ "\"format\": 4", "\"format\": 3", USPL_OK },       /* the same */
 		{ "\"format\": 4", "\"format\": 2", USPL_OK },       /* nothing in it is newer */
 		{ "\"format\": 4", "\"format\": 1", USPL_E_FORMAT }, /* has no 'matched' */
@@ -390,6 +391,7 @@ static void test_manifest(void)
 		{ "\"build_ids\": [", "\"build_ids\": [[[[[[[[[[[[[[[[", USPL_E_FILE },
 		{ "\"build_ids\": [", "\"build_ids\": 7, \"x\": [", USPL_E_FORMAT },
 		{ "\"symbol\": \"parse\"", "\"symbol\": \"parser\"", USPL_E_FILE },
+		{ "\"functions\"", "\"answers\": [\"x\"], \"functions\"", USPL_E_FORMAT },
 		{ "\"targets\": [", "\"targets\": [7,", USPL_E_FILE },
 		{ "{", "[", USPL_E_FILE },
 		{ "{", "{} {", USPL_E_FILE },
@@ -404,6 +406,59 @@ static void test_manifest(void)
 		err = (struct uspl_err){ 0 };
 		ok(read_manifest_with(changes[i].from, changes[i].to, &err) == (int)changes[i].want,
 		   "change %zu: %s", i, err.msg);
+	}
+}
+
+/* Reads the sample's manifest with a hook in it, and one thing replaced. */
+static int read_hook_with(const char *from, const char *to, struct update **ret,
+			  struct uspl_err *err)
+{
+	auto_update struct update *update = sample_update();
+	struct update_target *target = update->targets.items;
+	struct update_hook *hook = sample_need(vec_push(&target->hooks));
+	char **answer = sample_need(vec_push(&target->answers));
+	auto_buf struct buf good = { 0 }, bad = { 0 };
+	const char *at;
+
+	*hook = (struct update_hook){ USPL_HOOK_CHECK_UNDO, sample_str("may"),
+				      sample_str("src/proto.c:may"), sample_str("src/proto.c") };
+	*answer = sample_str("limit");
+	if (manifest_write(update, &good, err) || !(at = strstr(good.data, from)))
+		return -1;
+	buf_add(&bad, good.data, (size_t)(at - good.data));
+	buf_addstr(&bad, to);
+	buf_addstr(&bad, at + strlen(from));
+	return manifest_read(bad.data, bad.len, ret, err);
+}
+
+static void test_hooks(void)
+{
+	static const struct {
+		const char *from, *to;
+		enum uspl_code want;
+	} changes[] = {
+		{ "\"check_undo\"", "\"check\"", USPL_E_FILE },
+		{ "\"check_undo\"", "\"?\"", USPL_E_FILE },
+		{ "\"check_undo\"", "7", USPL_E_FILE },
+		{ "\"kind\"", "\"when\"", USPL_E_FORMAT },
+		{ "\"format\": 4", "\"format\": 3", USPL_E_FORMAT },
+		{ "\"limit\"", "\"\"", USPL_E_FILE },
+		{ "\"limit\"", "7", USPL_E_FILE },
+	};
+	auto_update struct update *back = NULL;
+	struct uspl_err err = { 0 };
+	int rc = read_hook_with("\"limit\"", "\"bound\"", &back, &err);
+
+	ok(!rc && back->targets.items[0].hooks.n == 1 &&
+		   back->targets.items[0].hooks.items[0].kind == USPL_HOOK_CHECK_UNDO &&
+		   !strcmp(back->targets.items[0].hooks.items[0].symbol, "src/proto.c:may") &&
+		   !strcmp(back->targets.items[0].answers.items[0], "bound"),
+	   "hooks and answers are read as they were written: %s", err.msg);
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		auto_update struct update *update = NULL;
+
+		rc = read_hook_with(changes[i].from, changes[i].to, &update, &err);
+		ok(rc == -(int)changes[i].want, "hooks, change %zu: %s", i, err.msg);
 	}
 }
 
@@ -450,6 +505,7 @@ int main(void)
 	test_bomb();
 	test_parts();
 	test_manifest();
+	test_hooks();
 	test_write();
 	ok(!file_remove_tree(folder, &err), "everything is removed");
 	return tap_done();
