@@ -368,10 +368,17 @@ int inject_unmap(const struct proc *proc, taddr addr, uint64_t len, struct uspl_
 int inject_require_alone(const struct proc *proc, const module_vec *modules, struct uspl_err *err)
 {
 	struct inject_agent *agent = NULL;
+	inject_left_vec left = { 0 };
 	int rc = agent_new(proc, modules, &agent, err);
 
 	if (!rc)
 		rc = agent_require_alone(agent, err);
+	if (!rc) {
+		left = agent->left;
+		agent->left = (inject_left_vec){ 0 };
+	}
 	agent_free(agent);
+	agent_left_clear(proc, &left);
+	vec_release(&left);
 	return rc;
 }

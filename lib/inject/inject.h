@@ -112,7 +112,7 @@ int inject_unmap(const struct proc *proc, taddr addr, uint64_t len,
 
 /*
  * USPL_E_BUSY as long as a thread is in the agent of a tool that has died, and may go on with what
- * it was sent to do. modules: as in struct inject_choice.
+ * it was sent to do; otherwise such agents are removed. modules: as in struct inject_choice.
  */
 int inject_require_alone(const struct proc *proc, const module_vec *modules,
 			 struct uspl_err *err) uspl_must_check;

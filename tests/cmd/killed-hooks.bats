@@ -71,18 +71,24 @@ undo_dies_at() {
 
 @test "apply is killed" {
 	TRIED=apply
-	start_fresh && tool_args && SAMPLE=15 choose_calls kill "${TOOL[@]}"
+	start_fresh
+	tool_args
+	SAMPLE=15 choose_calls kill "${TOOL[@]}"
 	for_each_call "apply" apply_dies_at
 }
 
 @test "apply is killed, and undone" {
 	TRIED=apply
-	start_fresh && tool_args && SAMPLE=25 choose_calls kill "${TOOL[@]}"
+	start_fresh
+	tool_args
+	SAMPLE=25 choose_calls kill "${TOOL[@]}"
 	for_each_call "apply" apply_dies_and_undo
 }
 
 @test "undo is killed" {
 	TRIED=undo
-	start_applied && tool_args && SAMPLE=15 choose_calls kill "${TOOL[@]}"
+	start_applied
+	tool_args
+	SAMPLE=15 choose_calls kill "${TOOL[@]}"
 	for_each_call "undo" undo_dies_at
 }
