@@ -14,7 +14,7 @@ enum uspl_hook_kind hook_kind_find(const char *name);
 bool hook_kind_asks(enum uspl_hook_kind kind);
 /* True if it runs while all threads stand still. */
 bool hook_kind_is_still(enum uspl_hook_kind kind);
-/* True if it runs before the functions are switched, so that a call of one comes to the old code. */
+/* True if it runs before the functions are switched: a call of one comes to the old code. */
 bool hook_kind_is_before(enum uspl_hook_kind kind);
 /* True if several run in the opposite order of sources and lines. */
 bool hook_kind_is_reverse(enum uspl_hook_kind kind);

@@ -215,8 +215,8 @@ static int run_beside(const struct transition *t, const struct due *due, struct 
 }
 
 /*
- * Calls all of a kind while the threads run. Those that can't refuse all get their turn; *ret_failed
- * then tells that one has failed.
+ * Calls all of a kind while the threads run. Those that can't refuse all get their turn;
+ * *ret_failed then tells that one has failed.
  */
 static int run_all_beside(const struct transition *t, enum uspl_hook_kind kind, bool *ret_failed,
 			  struct uspl_err *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* hooked.h - the manifest's keys `hooks` and `answers`: what of the new code runs by itself, and why */
+/* hooked.h - the manifest's keys `hooks` and `answers`: what of the new code runs by itself */
 #ifndef USPL_UPDATE_HOOKED_H
 #define USPL_UPDATE_HOOKED_H
 
