@@ -350,7 +350,7 @@ expect_kept() {
 
 @test "the formats: only an update with hooks is of the new one" {
 	hooked full "$CHANGE" < <(full_hooks)
-	tar -xzOf "$UPDATE" uspl-full/manifest.json | grep -q '"format": 4' || fail 'not format 4'
+	tar -xzOf "$UPDATE" uspl-full/manifest.json | grep -q '"format": 5' || fail 'not format 5'
 	hooked plain "$CHANGE" <<< ''
-	tar -xzOf "$UPDATE" uspl-plain/manifest.json | grep -q '"format": 3' || fail 'not format 3'
+	tar -xzOf "$UPDATE" uspl-plain/manifest.json | grep -q '"format": 4' || fail 'not format 4'
 }
