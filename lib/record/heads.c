@@ -3,8 +3,9 @@
 /*
  * The first page of a mapping may be unreadable, though it is private memory without a name: a
  * guard region (MADV_GUARD_INSTALL, Linux 6.13), which glibc has at the end of threads' stacks
- * since 2.42. A page with a record of ours was written to, and is there. So a page that the kernel
- * doesn't have in memory, and can't bring there, holds none.
+ * since 2.42. A page with a record of ours was written to, and is there, or swapped out. Others
+ * hold none, and aren't read: the kernel would have to make them, and where the program does that
+ * itself (userfaultfd(2)) a read waits until it has.
  */
 
 #include "record/heads.h"
@@ -13,29 +14,41 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* /proc/PID/pagemap (pagemap.rst): the page is in memory. */
+/*
+ * /proc/PID/pagemap (pagemap.rst): the page is in memory; it is swapped out; the program waits for
+ * writes to it, which the kernel may note of a page that isn't there as if it were swapped out.
+ */
 #define PAGE_IS_THERE (1ull << 63)
+#define PAGE_IS_SWAPPED (1ull << 62)
+#define PAGE_IS_AWAITED (1ull << 57)
+
+/* -1 if it can't be opened. */
+static int open_pagemap(const struct proc *proc)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", proc->pid, proc_task(proc));
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
 
 /* True as well if that can't be told. */
 static bool is_there(int pagemap, taddr addr)
 {
 	uint64_t entry;
 
-	return pread(pagemap, &entry, sizeof(entry), (off_t)(addr / PAGE * sizeof(entry))) !=
-		       sizeof(entry) ||
-	       entry & PAGE_IS_THERE;
+	if (pread(pagemap, &entry, sizeof(entry), (off_t)(addr / PAGE * sizeof(entry))) !=
+	    sizeof(entry))
+		return true;
+	return entry & PAGE_IS_THERE ||
+	       (entry & (PAGE_IS_SWAPPED | PAGE_IS_AWAITED)) == PAGE_IS_SWAPPED;
 }
 
 /* Reads them one by one, as one of them can't be read. Those that are left out hold no record. */
 static void read_each(struct heads *heads)
 {
 	size_t n = heads->n;
-	auto_close int pagemap = -1;
-	char path[64];
+	auto_close int pagemap = open_pagemap(heads->proc);
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", heads->proc->pid,
-		 proc_task(heads->proc));
-	pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	heads->n = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct kept_head head = heads->some[i];
@@ -70,24 +83,29 @@ static void read_some(struct heads *heads)
 {
 	const mapping_vec *maps = &heads->proc->maps;
 	struct proc_piece pieces[PROC_PIECES_MAX];
+	auto_close int pagemap = open_pagemap(heads->proc);
+	size_t looked = 0;
 
 	heads->at = heads->n = 0;
-	for (; heads->next < maps->n && heads->n < PROC_PIECES_MAX; heads->next++) {
+	for (; heads->next < maps->n && looked < PROC_PIECES_MAX; heads->next++) {
 		const struct mapping *map = &maps->items[heads->next];
 
 		if (!mapping_may_hold_record(map) ||
 		    (heads->proc->kept && find_kept(heads->proc->kept, map->start)))
+			continue;
+		looked++;
+		if (!is_there(pagemap, map->start))
 			continue;
 		heads->some[heads->n] = (struct kept_head){ map->start, heads->next, 0, false };
 		pieces[heads->n] = (struct proc_piece){ map->start, sizeof(heads->some[0].word),
 							&heads->some[heads->n].word };
 		heads->n++;
 	}
-	if (!heads->n)
-		return;
-	/* A piece of many takes a quarter of what a read takes. */
-	if (proc_charge(heads->proc, 1 + heads->n / 4, 0, NULL))
+	/* A piece of many takes a quarter of what a read takes, a look at a page half of it. */
+	if (proc_charge(heads->proc, 1 + looked / 2 + heads->n / 4, 0, NULL))
 		leave_rest(heads);
+	else if (!heads->n)
+		return;
 	else if (proc_read_pieces(heads->proc, pieces, heads->n))
 		return;
 	else if (proc_charge(heads->proc, 2 * heads->n, 0, NULL))

@@ -249,6 +249,22 @@ expect_not_mapped() {
 	done
 }
 
+@test "memory that its program never fills in keeps nobody waiting" {
+	"$TARGET_CC" -D_GNU_SOURCE -o "$BATS_TEST_TMPDIR/unserved" "$BATS_TEST_DIRNAME/hostile/unserved.c"
+	started "$BATS_TEST_TMPDIR/unserved"
+	! grep -q refuses "$BATS_TEST_TMPDIR/forged" || { ended && skip "no userfaultfd here"; }
+	apply
+	expect_status 0
+	tool uspl-view
+	expect_status 0
+	expect_output "$ID +applied +$TARGET "
+	tool uspl-view "$FORGED"
+	expect_status 0
+	tool uspl-undo "$ID"
+	expect_status 0
+	expect_output "pid $TARGET"
+}
+
 # linked NAME - a library of another user's with a link to NAME for its debugging information,
 # loaded
 linked() {
