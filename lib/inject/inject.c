@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/file.h"
 #include "inject/carrier.h"
@@ -25,6 +26,9 @@
  * and the process could map nothing more by itself.
  */
 #define LIFT_MAX (16ull << 20)
+/* How long threads that can't be used at the moment are tried again, and the pause. */
+#define AGAIN_NS 5000000000ll
+#define AGAIN_PAUSE_NS 1000000
 
 /* Drops what is kept of memory that the run was to change; the rest is as it was before. */
 static void drop_changed(const struct proc *proc, const struct inject_req *reqs, size_t n)
@@ -93,10 +97,23 @@ struct job {
 	struct inject_req *reqs;
 	size_t n, *ret_done;
 	int64_t deadline; /* for threads that can't be stopped at the moment */
+	/* Out: a thread would have done, but for something that passes: another try may succeed. */
+	bool passes;
+	enum uspl_code unfit; /* out: with CARRIER_UNFIT, why no thread can do it */
 };
 
+/*
+ * What stands in the way of a stopped thread for the moment: it has exited, a signal is on its way
+ * to it, or it has forked since its rank was found.
+ */
+static bool is_unfit_now(const struct proc *proc, const struct thread *thread, enum task_rank rank)
+{
+	return thread->state == THREAD_GONE || thread->signal ||
+	       (rank != RANK_PARENT && task_has_children(proc, thread->tid));
+}
+
 /* Stops the carrier's thread. CARRIER_UNFIT if it can't be used; err may say why. */
-static int halt_carrier(struct carrier *carrier, const struct job *job, enum task_rank rank,
+static int halt_carrier(struct carrier *carrier, struct job *job, enum task_rank rank,
 			struct uspl_err *err)
 {
 	const struct inject_choice *choice = &job->choice;
@@ -108,12 +125,10 @@ static int halt_carrier(struct carrier *carrier, const struct job *job, enum tas
 		return CARRIER_UNFIT;
 	timeouts_note(thread->timeouts, &thread->tid, 1);
 	rc = thread_stop(proc, thread, clock_now_ns() + STOP_LIMIT_NS, err);
+	job->passes |= rc == -USPL_E_UNSTOPPABLE || (!rc && is_unfit_now(proc, thread, rank));
 	if (rc)
 		return rc == -USPL_E_UNSTOPPABLE ? CARRIER_UNFIT : rc;
-	if (thread->state == THREAD_GONE || thread->signal)
-		return CARRIER_UNFIT;
-	/* It may have forked since its rank was found. */
-	if (rank != RANK_PARENT && task_has_children(proc, thread->tid))
+	if (is_unfit_now(proc, thread, rank))
 		return CARRIER_UNFIT;
 	rc = thread_read_regs(proc, thread, err);
 	if (rc)
@@ -124,7 +139,7 @@ static int halt_carrier(struct carrier *carrier, const struct job *job, enum tas
 }
 
 /* CARRIER_UNFIT when this thread can't do it and nothing has happened; err may say why. */
-static int run_on(const struct job *job, pid_t tid, enum task_rank rank, struct uspl_err *err)
+static int run_on(struct job *job, pid_t tid, enum task_rank rank, struct uspl_err *err)
 {
 	const struct proc *proc = job->agent->proc;
 	struct timeouts timeouts = { .proc = proc };
@@ -162,7 +177,7 @@ pid_t inject_sleeper(const struct proc *proc)
 }
 
 /* Tries the thread that was named, if it still suits. */
-static int try_named(const struct job *job, struct uspl_err *err)
+static int try_named(struct job *job, struct uspl_err *err)
 {
 	pid_t tid = job->choice.sleeper;
 
@@ -172,7 +187,7 @@ static int try_named(const struct job *job, struct uspl_err *err)
 }
 
 struct turn {
-	const struct job *job;
+	struct job *job;
 	pid_t tid;
 	enum task_rank rank;
 };
@@ -184,7 +199,7 @@ static int take_turn(void *ctx, struct uspl_err *err)
 	return run_on(turn->job, turn->tid, turn->rank, err);
 }
 
-static int run_as(const struct job *job, pid_t tid, enum task_rank rank, struct uspl_err *err)
+static int run_as(struct job *job, pid_t tid, enum task_rank rank, struct uspl_err *err)
 {
 	struct turn turn = { job, tid, rank };
 
@@ -192,7 +207,7 @@ static int run_as(const struct job *job, pid_t tid, enum task_rank rank, struct 
 				   : take_turn(&turn, err);
 }
 
-static int try_threads(const struct job *job, const tid_vec *tids, struct uspl_err *err)
+static int try_threads(struct job *job, const tid_vec *tids, struct uspl_err *err)
 {
 	const struct proc *proc = job->agent->proc;
 	/*
@@ -222,18 +237,17 @@ static int try_threads(const struct job *job, const tid_vec *tids, struct uspl_e
 				ranks[i] = RANK_PARENT;
 		}
 	}
-	if (!job->choice.fit &&
-	    (why.code == USPL_E_UNSTOPPABLE || why.code == USPL_E_UNSUPPORTED)) {
-		if (err)
-			*err = why;
-		return -(int)why.code;
-	}
-	return uspl_fail(err, job->choice.fit ? USPL_E_BUSY : USPL_E_UNSTOPPABLE,
-			 "no thread of pid %d can make a system call for us", proc->pid);
+	if (job->choice.fit || (why.code != USPL_E_UNSTOPPABLE && why.code != USPL_E_UNSUPPORTED))
+		uspl_fail(&why, job->choice.fit ? USPL_E_BUSY : USPL_E_UNSTOPPABLE,
+			  "no thread of pid %d can make a system call for us", proc->pid);
+	if (err)
+		*err = why;
+	job->unfit = why.code;
+	return CARRIER_UNFIT;
 }
 
 /* A detached run may end without an answer: a traced one tells what has failed. */
-static int try_ways(struct job *job, struct uspl_err *err)
+static int try_once(struct job *job, struct uspl_err *err)
 {
 	auto_vec tid_vec tids = { 0 };
 	int rc = try_named(job, err);
@@ -249,6 +263,28 @@ static int try_ways(struct job *job, struct uspl_err *err)
 		rc = try_threads(job, &tids, err);
 	}
 	return rc;
+}
+
+/*
+ * And tries again for what passes. A caller that wants a thread in a certain place waits for that by
+ * itself.
+ */
+static int try_ways(struct job *job, struct uspl_err *err)
+{
+	static const struct timespec pause = { 0, AGAIN_PAUSE_NS };
+	int64_t until = clock_now_ns() + AGAIN_NS;
+
+	for (;;) {
+		int rc;
+
+		job->passes = false;
+		rc = try_once(job, err);
+		if (rc != CARRIER_UNFIT)
+			return rc;
+		if (!job->passes || job->choice.fit || clock_now_ns() >= until)
+			return -(int)job->unfit;
+		nanosleep(&pause, NULL);
+	}
 }
 
 /* True if the first request, to map a little, failed since the process may not have more. */
