@@ -36,7 +36,7 @@ LATE = archive bfd opcodes
 # Tests write archives, too, and are many.
 TEST_LDLIBS = -ldw -lelf -lZydis -larchive -lz -ljson-c $(SODIUM) -lm -ldl
 
-COMMANDS = create apply undo view trace enable disable list watch keygen sign verify check-machine
+COMMANDS = create apply undo view trace enable disable list watch upgrade keygen sign verify check-machine
 LIB_SRC := $(wildcard lib/*/*.c lib/arch/*/*.c trace/engine/*.c trace/probe/*.c trace/log/*.c)
 CMD_SRC := $(filter-out create/wrapper/% $(LIB_SRC),$(wildcard machine/*.c machine/*/*.c $(COMMANDS:%=%/*.c) $(COMMANDS:%=%/*/*.c)))
 ASM_SRC := $(wildcard runtime/*.S)

@@ -21,6 +21,7 @@ struct against {
 	struct build *build;
 	const struct earlier *earlier;
 	struct update *update;
+	bool of_package;
 	size_t n_matched; /* files that are a target */
 	struct uspl_err
 		doubt; /* why a file that may be any program isn't one; code 0: there is none */
@@ -251,7 +252,9 @@ static int against_unnamed(struct against *against, const struct reading *readin
 	int rc;
 
 	if (is_unchanged(against->build, path, &reading->file))
-		return build_note(against->build, err, "'%s' isn't changed by this patch", path);
+		return against->of_package ? 0
+					   : build_note(against->build, err,
+							"'%s' isn't changed by this patch", path);
 	rc = try_targets(against, reading, false, &failure);
 	if (rc != -USPL_E_NO_MATCH) {
 		if (rc && err)
@@ -262,6 +265,8 @@ static int against_unnamed(struct against *against, const struct reading *readin
 		against->doubt = failure;
 	else if (!against->doubt.code)
 		fail_no_target(against->update, path, &against->doubt);
+	if (against->of_package)
+		return 0;
 	return build_note(against->build, err,
 			  "'%s' is none of the programs that this patch changes: neither its name "
 			  "nor its code is one of theirs",
@@ -287,7 +292,10 @@ static int against_file(struct against *against, const struct reading *reading,
 int against_files(struct build *build, const struct against_options *options,
 		  const struct earlier *earlier, struct update *update, struct uspl_err *err)
 {
-	struct against against = { .build = build, .earlier = earlier, .update = update };
+	struct against against = { .build = build,
+				   .earlier = earlier,
+				   .update = update,
+				   .of_package = options->of_package };
 	size_t n = options->paths.n;
 	auto_free struct reading *readings = calloc(n + 1, sizeof(*readings));
 	int rc = 0;

@@ -17,6 +17,7 @@ struct build;
 struct against_options {
 	cli_strings paths;  /* the files */
 	const char *folder; /* where debugging information of these may be, too; NULL */
+	bool of_package;    /* all of a package: files that are no targets are passed over */
 	cli_strings after;  /* updates that are applied before this one */
 };
 
@@ -24,7 +25,7 @@ struct against_options {
  * Matches each file with the target that it is by name or soname (of several of one name, the one
  * whose code it has), or else by its code alone, and adds its record and its build-id to that
  * target. A program that the build links and the patch doesn't change gets a note, and so does one
- * that is none of the targets beside one that is. Of what the earlier updates changed only the
+ * that is none of the targets beside one that is, unless they are all of a package. Of what the earlier updates changed only the
  * place is recorded, if they know it. USPL_E_NO_MATCH: another function that the update changes
  * isn't in the file, or can't be told from another. USPL_E_USAGE: a file is none of the targets.
  */

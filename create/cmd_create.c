@@ -67,6 +67,32 @@ static int describe(const struct create_options *options, size_t index, struct b
 	return provenance_package(options->build.source, update, err);
 }
 
+/* The package that the update is made of, and where the files that it was matched with are then. */
+static int describe_package(const struct package *package, struct update *update,
+			    struct uspl_err *err)
+{
+	struct update_target *target;
+	struct update_match *match;
+
+	if (!package->source)
+		return 0;
+	update->upgrade.source = strdup(package->source);
+	update->upgrade.from = strdup(package->from);
+	update->upgrade.to = strdup(package->to);
+	if (!update->upgrade.source || !update->upgrade.from || !update->upgrade.to)
+		return uspl_fail_nomem(err);
+	vec_for_each (&update->targets, target)
+		vec_for_each (&target->matched, match) {
+			char *name = strdup(package_file_name(package, match->file));
+
+			if (!name)
+				return uspl_fail_nomem(err);
+			free(match->file);
+			match->file = name;
+		}
+	return 0;
+}
+
 static void print_notes(const struct build *build)
 {
 	char **text;
@@ -148,6 +174,8 @@ static int make_one(const struct create_options *options, size_t index, struct b
 		rc = against_files(build, &options->against, earlier, made->update, err);
 	if (!rc)
 		rc = fit_update(build, made->update, err);
+	if (!rc)
+		rc = describe_package(&options->package, made->update, err);
 	if (build)
 		print_notes(build);
 	/* What is refused for another reason needs no warnings. */
@@ -274,14 +302,19 @@ static int find_places(const struct create_options *options, made_list *list, st
 	return 0;
 }
 
-static int create(const struct create_options *options, struct uspl_err *err)
+static int create(struct create_options *options, struct uspl_err *err)
 {
 	auto_key_secret struct key_secret secret = { 0 };
+	char *const *note;
 	auto_made made_list list = { 0 };
 	auto_free char *path = NULL;
 	struct made *made;
-	int rc = 0;
+	int rc = options_fetch(options, err);
 
+	if (rc)
+		return rc;
+	vec_for_each (&options->package.notes, note)
+		fprintf(stderr, "note: %s\n", *note);
 	/* A failure must not be found out only after all builds. */
 	if (options->sign)
 		rc = key_secret_read(options->sign, &secret, err);

@@ -22,7 +22,12 @@ struct option_words {
 static const char *contradiction(const struct create_options *options,
 				 const struct option_words *words)
 {
-	if (!words->patches.n && !words->series)
+	if (options->package_spec && (words->patches.n || words->series || options->build.source))
+		return "--package brings source and patch: --patch, --series and --source can't be "
+		       "used with it";
+	if (!options->package_spec != !options->package_to)
+		return "--package and --to go together";
+	if (!words->patches.n && !words->series && !options->package_spec)
 		return "no patch given";
 	if (words->patches.n && words->series)
 		return "--patch and --series can't be used together";
@@ -59,6 +64,10 @@ static int parse(int argc, char **argv, struct create_options *options, struct o
 		  "a source diff ('-': standard input); may be repeated" },
 		{ 0, "series", "PATH", CLI_STRING, &words->series,
 		  "make an update of each patch of this series, on top of those before" },
+		{ 0, "package", "NAME[=VERSION]", CLI_STRING, &options->package_spec,
+		  "make it of a package's sources, from this version (default: the installed one)" },
+		{ 0, "to", "VERSION", CLI_STRING, &options->package_to,
+		  "... to this version" },
 		{ 0, "id", "ID", CLI_STRING, &options->id,
 		  "the update's name (default: 8 random characters)" },
 		{ 'd', "description", "TEXT", CLI_STRING, &options->description,
@@ -97,7 +106,8 @@ static int parse(int argc, char **argv, struct create_options *options, struct o
 	/* clang-format on */
 	const struct cli_command cmd = {
 		.name = "uspl-create",
-		.synopsis = "[OPTION]... --patch=FILE | --series=PATH",
+		.synopsis =
+			"[OPTION]... --patch=FILE | --series=PATH | --package=NAME --to=VERSION",
 		.summary = "Make an update from a source diff",
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
@@ -179,7 +189,7 @@ static int complete(struct create_options *options, const struct option_words *w
 	bool fixed = false;
 	int rc;
 
-	if (!options->build.source)
+	if (!options->build.source && !options->package_spec)
 		options->build.source = ".";
 	if (!options->build.jobs)
 		options->build.jobs = get_nprocs();
@@ -190,7 +200,7 @@ static int complete(struct create_options *options, const struct option_words *w
 	if (rc)
 		return rc;
 	options->wanted.reproducible = fixed;
-	if (!options->id) {
+	if (!options->id && !options->package_spec) {
 		rc = fixed && provenance_id(options, options->made_id)
 			     ? 0
 			     : random_id(options->made_id, err);
@@ -198,7 +208,7 @@ static int complete(struct create_options *options, const struct option_words *w
 			return rc;
 		options->id = options->made_id;
 	}
-	return check_id(options, err);
+	return options->id ? check_id(options, err) : 0;
 }
 
 int options_parse(int argc, char **argv, struct create_options *options, struct uspl_err *err)
@@ -220,6 +230,52 @@ void options_release(struct create_options *options)
 	series_release(&options->series);
 	vec_release(&options->against.paths);
 	vec_release(&options->against.after);
+	package_release(&options->package);
+	free(options->package_id);
+	free(options->package_description);
+}
+
+static int name_package(struct create_options *options, struct uspl_err *err)
+{
+	const struct package *package = &options->package;
+
+	options->package_id = package_id(package->source, package->from, package->to);
+	if (asprintf(&options->package_description, "%s %s, as an update of %s", package->source,
+		     package->to, package->from) < 0)
+		options->package_description = NULL;
+	if (!options->package_id || !options->package_description)
+		return uspl_fail_nomem(err);
+	if (!options->id)
+		options->id = options->package_id;
+	if (!options->description)
+		options->description = options->package_description;
+	return check_id(options, err);
+}
+
+int options_fetch(struct create_options *options, struct uspl_err *err)
+{
+	struct package *package = &options->package;
+	char *const *file;
+	int rc;
+
+	if (!options->package_spec)
+		return 0;
+	rc = package_fetch(options->package_spec, options->package_to, package, err);
+	if (rc)
+		return rc;
+	options->build.source = package->tree;
+	options->against.of_package = true;
+	rc = add_patch(options, package->patch, NULL, err);
+	if (rc)
+		return rc;
+	vec_for_each (&package->files, file) {
+		const char **path = vec_push(&options->against.paths);
+
+		if (!path)
+			return uspl_fail_nomem(err);
+		*path = *file;
+	}
+	return name_package(options, err);
 }
 
 char *options_id(const struct create_options *options, size_t index)

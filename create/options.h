@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/cli.h"
 #include "create/against.h"
+#include "create/package/package.h"
 #include "create/patch/series.h"
 #include "create/targets.h"
 #include "create/tree/build.h"
@@ -21,6 +22,9 @@ struct create_options {
 	struct targets_wanted wanted;
 	struct against_options against; /* programs as they were shipped */
 	bool explain, dry_run;
+	const char *package_spec, *package_to;  /* NULL: not given */
+	struct package package;                 /* what options_fetch has fetched by them */
+	char *package_id, *package_description; /* what id and description point to then */
 	series_patches series;
 	char made_id[OPTIONS_ID_LEN + 1]; /* what id points to if none was given */
 };
@@ -31,6 +35,12 @@ int options_parse(int argc, char **argv, struct create_options *options,
 void options_release(struct create_options *options);
 DEFINE_AUTO_RELEASE(options, struct create_options, options_release)
 #define auto_options __attribute__((cleanup(cleanup_options_)))
+
+/*
+ * Fetches the package that the options name, if they do, and takes source, patch and files from it.
+ * Errors of package_fetch.
+ */
+int options_fetch(struct create_options *options, struct uspl_err *err) uspl_must_check;
 
 /*
  * The id of the update that is made of the patch with this index (from 0): the one that was given,

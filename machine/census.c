@@ -126,8 +126,7 @@ static bool find_exe(pid_t pid, struct stat *ret_st, char *ret_path, size_t size
 	return true;
 }
 
-/* The same root folder: paths mean the same there. */
-static bool has_our_root(pid_t pid)
+bool census_has_our_root(pid_t pid)
 {
 	struct stat own, other;
 	char path[64];
@@ -145,7 +144,8 @@ static bool runs(pid_t pid, const struct selection_exe *exe, const struct stat *
 
 	if (exe->inode && st->st_dev == exe->dev && st->st_ino == exe->inode)
 		return true;
-	return !strncmp(link, exe->path, len) && !strcmp(link + len, DELETED) && has_our_root(pid);
+	return !strncmp(link, exe->path, len) && !strcmp(link + len, DELETED) &&
+	       census_has_our_root(pid);
 }
 
 /* What all processes are held against. */

@@ -29,5 +29,7 @@ int census_all(census_vec *ret, struct uspl_err *err) uspl_must_check;
  */
 int census_take(const struct selection *sel, census_vec *ret, size_t *ret_hidden,
 		struct uspl_err *err) uspl_must_check;
+/* True if paths mean the same for the process: it has the root folder that we have. */
+bool census_has_our_root(pid_t pid);
 
 #endif

@@ -27,6 +27,7 @@ static const struct {
 	{ "disable", cmd_disable, "keep them no longer", true },
 	{ "list",   cmd_list,   "list what is enabled, and which processes lack it", false },
 	{ "watch",  cmd_watch,  "apply what is enabled to new processes", false },
+	{ "upgrade", cmd_upgrade, "bring processes to the versions of their packages", false },
 	{ "keygen", cmd_keygen, "make a key to sign updates with", false },
 	{ "sign",   cmd_sign,   "sign updates", false },
 	{ "verify", cmd_verify, "check the signatures of updates", false },

@@ -110,6 +110,13 @@ void json_file(const struct update *update, struct json *json)
 	json_string(json, "package", update->package);
 	json_string(json, "version", update->version);
 	json_string(json, "sha256", or_null(update->file.digest));
+	if (update->upgrade.source) {
+		json_open(json, "upgrade", '{');
+		json_string(json, "source", update->upgrade.source);
+		json_string(json, "from", update->upgrade.from);
+		json_string(json, "to", update->upgrade.to);
+		json_close(json, '}');
+	}
 	json_open(json, "targets", '[');
 	vec_for_each (&update->targets, target)
 		add_target(json, target);

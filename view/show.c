@@ -190,6 +190,16 @@ static void add_target(struct buf *out, const struct update_target *target)
 		add_line(out, "answered", *answer);
 }
 
+static void add_package(struct buf *out, const struct update_upgrade *package)
+{
+	auto_buf struct buf text = { 0 };
+
+	if (!package->source)
+		return;
+	buf_addf(&text, "%s %s to %s", package->source, package->from, package->to);
+	add_line(out, "package", buf_str(&text));
+}
+
 void show_file(const struct update *update, struct buf *out)
 {
 	const struct update_target *target;
@@ -204,6 +214,7 @@ void show_file(const struct update *update, struct buf *out)
 		add_line(out, "version", update->version);
 	if (update->file.digest[0])
 		add_line(out, "sha256", update->file.digest);
+	add_package(out, &update->upgrade);
 	vec_for_each (&update->targets, target)
 		add_target(out, target);
 	add_patch(out, update->patch, update->patch_len);

@@ -21,6 +21,7 @@
 
 #include "base/file.h"
 #include "base/strmap.h"
+#include "base/subprocess.h"
 #include "create/patch/diff_read.h"
 #include "create/patch/patch.h"
 #include "create/patch/patches_try.h"
@@ -335,7 +336,7 @@ static int add_effect(const struct debdiff *debdiff, struct buf *ret, struct usp
 		if (rc)
 			return rc;
 	}
-	status = patch_command_output(argv, debdiff->folder, &difference, err);
+	status = subprocess_run(argv, debdiff->folder, &difference, &difference, err);
 	if (status < 0)
 		return status;
 	if (status > 1)

@@ -6,12 +6,9 @@
 
 #include "create/patch/patch.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/wait.h>
 
-#include "base/file.h"
+#include "base/subprocess.h"
 
 static bool starts_with(const char *text, const char *start)
 {
@@ -22,40 +19,6 @@ bool patch_sets_strip(const struct patch_file *patch)
 {
 	return patch->option &&
 	       (starts_with(patch->option, "-p") || starts_with(patch->option, "--strip"));
-}
-
-static void become(const char *const *argv, const char *folder, int out)
-{
-	setenv("LC_ALL", "C", 1);
-	unsetenv("POSIXLY_CORRECT");
-	if (chdir(folder) == 0 && dup2(out, STDOUT_FILENO) >= 0 && dup2(out, STDERR_FILENO) >= 0)
-		execvp(argv[0], (char **)argv);
-	_exit(127);
-}
-
-int patch_command_output(const char *const *argv, const char *folder, struct buf *out,
-			 struct uspl_err *err)
-{
-	int ends[2], status, rc;
-	pid_t pid;
-
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return uspl_fail_errno(err, "cannot make a pipe");
-	pid = fork();
-	if (pid == 0)
-		become(argv, folder, ends[1]);
-	close(ends[1]);
-	rc = pid < 0 ? uspl_fail_errno(err, "cannot start '%s'", argv[0])
-		     : file_read_fd(ends[0], "the output of a command", out, err);
-	close(ends[0]);
-	if (pid < 0)
-		return rc;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return uspl_fail_errno(err, "cannot wait for '%s'", argv[0]);
-	if (rc)
-		return rc;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
 static int run_patch(const char *tree, const struct patch_file *patch, struct buf *out,
@@ -77,7 +40,7 @@ static int run_patch(const char *tree, const struct patch_file *patch, struct bu
 		argv[n++] = "--dry-run";
 	if (patch->option)
 		argv[n++] = patch->option;
-	return patch_command_output(argv, tree, out, err);
+	return subprocess_run(argv, tree, out, out, err);
 }
 
 /* What in patch's output says why it failed. */

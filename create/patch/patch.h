@@ -32,11 +32,4 @@ bool patch_sets_strip(const struct patch_file *patch);
 int patch_apply(const char *tree, const struct patch_file *patch,
 		struct uspl_err *err) uspl_must_check;
 
-/*
- * Runs a command in a folder, and appends what it prints. Its exit status, 127 if there is no such
- * command; below 0 a failure.
- */
-int patch_command_output(const char *const *argv, const char *folder, struct buf *out,
-			 struct uspl_err *err) uspl_must_check;
-
 #endif

@@ -7,6 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+/* Of a file: notes are a few hundred bytes. */
+#define SEGMENTS_MAX 64
+#define NOTES_MAX 65536
 
 static char *to_hex(const uint8_t *bytes, size_t len)
 {
@@ -54,5 +61,39 @@ char *note_build_id(const uint8_t *notes, size_t len, uint64_t align)
 	while (note_next(notes, len, align, &at, &note))
 		if (note_is(&note, "GNU", NT_GNU_BUILD_ID) && note.desc_len)
 			return to_hex(note.desc, note.desc_len);
+	return NULL;
+}
+
+char *note_read_build_id(int fd)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr segments[SEGMENTS_MAX];
+	size_t n;
+
+	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(*segments))
+		return NULL;
+	n = header.e_phnum < SEGMENTS_MAX ? header.e_phnum : SEGMENTS_MAX;
+	if (header.e_phoff > INT64_MAX ||
+	    pread(fd, segments, n * sizeof(*segments), (off_t)header.e_phoff) !=
+		    (ssize_t)(n * sizeof(*segments)))
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		const Elf64_Phdr *segment = &segments[i];
+		auto_free uint8_t *notes = NULL;
+		char *id;
+
+		if (segment->p_type != PT_NOTE || segment->p_filesz > NOTES_MAX ||
+		    segment->p_offset > INT64_MAX)
+			continue;
+		notes = malloc(segment->p_filesz + 1);
+		if (!notes || pread(fd, notes, segment->p_filesz, (off_t)segment->p_offset) !=
+				      (ssize_t)segment->p_filesz)
+			continue;
+		id = note_build_id(notes, segment->p_filesz, segment->p_align);
+		if (id)
+			return id;
+	}
 	return NULL;
 }

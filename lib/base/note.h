@@ -27,5 +27,10 @@ bool note_is(const struct note *note, const char *owner, uint32_t type);
  * none.
  */
 char *note_build_id(const uint8_t *notes, size_t len, uint64_t align);
+/*
+ * The build-id in an ELF file for this processor, in hex and allocated; NULL if it has none. Reads
+ * no more than a bounded number of bytes of the notes.
+ */
+char *note_read_build_id(int fd);
 
 #endif

@@ -37,5 +37,7 @@ int cmd_sign(int argc, char **argv, struct uspl_err *err);
 int cmd_verify(int argc, char **argv, struct uspl_err *err);
 /* The service that gives them to what is started. */
 int cmd_watch(int argc, char **argv, struct uspl_err *err);
+/* Brings processes to the versions of packages that are installed or offered. */
+int cmd_upgrade(int argc, char **argv, struct uspl_err *err);
 
 #endif

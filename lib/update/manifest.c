@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/strmap.h"
 #include "base/text.h"
+#include "package/dpkg.h"
 #include "update/fields.h"
 #include "update/hooked.h"
 #include "update/matched.h"
@@ -76,8 +77,15 @@ static const struct field function_fields[] = {
 	{ NULL,     0,                                        NULL,    false },
 };
 
+static const struct field upgrade_fields[] = {
+	{ "source", offsetof(struct update_upgrade, source), dpkg_is_name,    false },
+	{ "from",   offsetof(struct update_upgrade, from),   dpkg_is_version, false },
+	{ "to",     offsetof(struct update_upgrade, to),     dpkg_is_version, false },
+	{ NULL,     0,                                       NULL,            false },
+};
+
 /* The keys with other values than strings, or that aren't kept. */
-static const char *const update_others[] = { "format", "arch", "after", "targets", NULL };
+static const char *const update_others[] = { "format", "arch", "after", "upgrade", "targets", NULL };
 static const char *const target_others[] = { "build_ids", "functions", "matched",
 					     "hooks",     "answers",   NULL };
 static const char *const no_others[] = { NULL };
@@ -208,6 +216,21 @@ static int read_after(json_object *root, struct update *update, struct uspl_err 
 	return 0;
 }
 
+static int read_upgrade(json_object *root, struct update_upgrade *ret, struct uspl_err *err)
+{
+	json_object *object;
+	int rc;
+
+	if (!json_object_object_get_ex(root, "upgrade", &object))
+		return 0;
+	rc = fields_check_keys(object, upgrade_fields, no_others, err);
+	if (!rc)
+		rc = fields_read(object, upgrade_fields, ret, err);
+	if (rc)
+		uspl_context(err, "'upgrade'");
+	return rc;
+}
+
 /* What decides whether the rest can be understood. */
 static int check_format(json_object *root, int64_t *ret_format, struct uspl_err *err)
 {
@@ -247,10 +270,12 @@ static int check_keys(const struct update *update, int64_t format, struct uspl_e
 				 (int)format);
 	if (format < 3 && update->after.n)
 		return uspl_fail(err, USPL_E_FORMAT, "format %d has no key 'after'", (int)format);
+	if (format < 4 && update->upgrade.source)
+		return uspl_fail(err, USPL_E_FORMAT, "format %d has no key 'upgrade'", (int)format);
 	vec_for_each (&update->targets, target) {
 		if (format < 2 && target->matched.n)
 			return uspl_fail(err, USPL_E_FORMAT, "format 1 has no key 'matched'");
-		if (format < 4 && (target->hooks.n || target->answers.n))
+		if (format < 5 && (target->hooks.n || target->answers.n))
 			return uspl_fail(err, USPL_E_FORMAT,
 					 "format %d has no keys 'hooks' and 'answers'",
 					 (int)format);
@@ -276,6 +301,9 @@ static int read_root(json_object *root, struct update *update, struct uspl_err *
 	if (rc)
 		return rc;
 	rc = read_after(root, update, err);
+	if (rc)
+		return rc;
+	rc = read_upgrade(root, &update->upgrade, err);
 	if (rc)
 		return rc;
 	rc = fields_get(root, "targets", json_type_array, &targets, err);
@@ -440,6 +468,13 @@ int manifest_write(const struct update *update, struct buf *buf, struct uspl_err
 		json_string(&json, NULL, *id);
 	if (update->after.n)
 		json_close(&json, ']');
+	if (update->upgrade.source) {
+		json_open(&json, "upgrade", '{');
+		rc = fields_write(&json, upgrade_fields, &update->upgrade, err);
+		if (rc)
+			return rc;
+		json_close(&json, '}');
+	}
 	json_open(&json, "targets", '[');
 	vec_for_each (&update->targets, target) {
 		rc = write_target(&json, target, err);

@@ -110,5 +110,8 @@ void update_free(struct update *update)
 	free(update->patch);
 	buf_release(&update->file.bytes);
 	buf_release(&update->file.signature);
+	free(update->upgrade.source);
+	free(update->upgrade.from);
+	free(update->upgrade.to);
 	free(update);
 }

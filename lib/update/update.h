@@ -33,7 +33,8 @@
 
 /*
  * The newest format; format 1, which has no `matched`, 2, without `after`, 3, without `package`,
- * and 4, without hooks and answers, are read, too. An update without these is written in format 4.
+ * `version` and `upgrade`, and 4, without hooks and answers, are read, too. An update without these
+ * is written in format 4.
  */
 #define UPDATE_FORMAT 5
 #define UPDATE_FORMAT_PLAIN 4
@@ -90,6 +91,16 @@ struct update_file {
 	struct signature_signer signer;
 };
 
+/*
+ * The versions of a distribution's package that an update leads between. All NULL: it was made from
+ * a diff.
+ */
+struct update_upgrade {
+	char *source; /* the source package: "memcached" */
+	char *from;   /* its version that the processes run: "1.6.18-1" */
+	char *to;     /* the version that has what the update changes, as all later ones */
+};
+
 struct update {
 	char *id;          /* [a-z0-9_.-], 1 to 63 characters */
 	char *description; /* one line, may be "" */
@@ -102,6 +113,7 @@ struct update {
 	VEC(char *) after; /* ids of the updates that the source of this one has in it */
 	VEC(struct update_target) targets;
 	struct update_file file;
+	struct update_upgrade upgrade;
 };
 
 /*

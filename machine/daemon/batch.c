@@ -5,10 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <json-c/json.h>
 #include <signal.h>
 #include <spawn.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,39 +84,10 @@ bool batch_read(struct batch *batch)
 	return got == 0;
 }
 
-static void take_line(const char *line,
-		      void (*take)(const struct batch_outcome *outcome, void *ctx), void *ctx)
+void batch_each(const struct batch *batch, void (*take)(const struct outcome *outcome, void *ctx),
+		void *ctx)
 {
-	struct json_object *object = json_tokener_parse(line), *pid, *value;
-
-	if (object && json_object_object_get_ex(object, "pid", &pid)) {
-		struct batch_outcome outcome = {
-			.pid = json_object_get_int(pid),
-			.id = json_object_get_string(json_object_object_get(object, "id")),
-			.error = json_object_get_string(json_object_object_get(object, "error")),
-			.message =
-				json_object_get_string(json_object_object_get(object, "message")),
-		};
-
-		if (json_object_object_get_ex(object, "changed", &value))
-			outcome.changed = json_object_get_boolean(value);
-		if (json_object_object_get_ex(object, "stop_us", &value))
-			outcome.stop_us = json_object_get_double(value);
-		if (outcome.id)
-			take(&outcome, ctx);
-	}
-	json_object_put(object);
-}
-
-void batch_each(const struct batch *batch,
-		void (*take)(const struct batch_outcome *outcome, void *ctx), void *ctx)
-{
-	auto_free char *text = strdup(buf_str(&batch->text));
-	char *rest = text, *line;
-
-	while (rest && (line = strsep(&rest, "\n")))
-		if (*line)
-			take_line(line, take, ctx);
+	outcome_each(buf_str(&batch->text), take, ctx);
 }
 
 void batch_release(struct batch *batch)

@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/cli.h"
 #include "base/error.h"
+#include "machine/outcome.h"
 
 struct batch {
 	pid_vec pids;
@@ -19,23 +20,13 @@ struct batch {
 	struct buf text;
 };
 
-/* What became of an update in a process. */
-struct batch_outcome {
-	pid_t pid;
-	const char *id;
-	const char *error;   /* the cause in one word; NULL: it is in effect */
-	const char *message; /* of a failure */
-	bool changed;        /* it wasn't in effect before */
-	double stop_us;
-};
-
 /* Begins with what is enabled, for these pids, which the batch takes over. */
 int batch_start(struct batch *batch, pid_vec *pids, struct uspl_err *err) uspl_must_check;
 /* Takes what it has said. True when it has ended, and all is there. */
 bool batch_read(struct batch *batch);
-/* Calls `take` for each outcome; what it points to lasts as long as the call. */
-void batch_each(const struct batch *batch,
-		void (*take)(const struct batch_outcome *outcome, void *ctx), void *ctx);
+/* outcome_each of what it has said; what it points to lasts as long as the call. */
+void batch_each(const struct batch *batch, void (*take)(const struct outcome *outcome, void *ctx),
+		void *ctx);
 /* Frees what it holds; waits for the child if it hasn't ended. */
 void batch_release(struct batch *batch);
 

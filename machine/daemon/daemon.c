@@ -119,7 +119,7 @@ struct taking {
 	size_t number;
 };
 
-static void take_outcome(const struct batch_outcome *outcome, void *ctx)
+static void take_outcome(const struct outcome *outcome, void *ctx)
 {
 	struct taking *taking = ctx;
 	struct daemon *daemon = taking->daemon;

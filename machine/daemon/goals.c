@@ -3,7 +3,6 @@
 
 #include "machine/daemon/goals.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,9 +16,6 @@
 #include "base/note.h"
 #include "machine/updates.h"
 
-/* Of a program's file: notes are a few hundred bytes. */
-#define SEGMENTS_MAX 64
-#define NOTES_MAX 65536
 /* So many programs are remembered, meant or not; then all are forgotten. */
 #define FILES_MAX 4096
 #define DELETED " (deleted)"
@@ -159,41 +155,6 @@ static bool has_name(const goal_names *names, const char *word, size_t len)
 	return false;
 }
 
-/* The build-id in the notes of an ELF file for this processor; NULL if it has none. */
-static char *read_build_id(int fd)
-{
-	Elf64_Ehdr header;
-	Elf64_Phdr segments[SEGMENTS_MAX];
-	size_t n;
-
-	if (pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
-	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(*segments))
-		return NULL;
-	n = header.e_phnum < SEGMENTS_MAX ? header.e_phnum : SEGMENTS_MAX;
-	if (header.e_phoff > INT64_MAX ||
-	    pread(fd, segments, n * sizeof(*segments), (off_t)header.e_phoff) !=
-		    (ssize_t)(n * sizeof(*segments)))
-		return NULL;
-	for (size_t i = 0; i < n; i++) {
-		const Elf64_Phdr *segment = &segments[i];
-		auto_free uint8_t *notes = NULL;
-		char *id;
-
-		if (segment->p_type != PT_NOTE || segment->p_filesz > NOTES_MAX ||
-		    segment->p_offset > INT64_MAX)
-			continue;
-		notes = malloc(segment->p_filesz + 1);
-		if (!notes || pread(fd, notes, segment->p_filesz, (off_t)segment->p_offset) !=
-				      (ssize_t)segment->p_filesz)
-			continue;
-		id = note_build_id(notes, segment->p_filesz, segment->p_align);
-		if (id)
-			return id;
-	}
-	return NULL;
-}
-
 /*
  * True if a process or another machine serves the file system, and may never answer. The server
  * isn't asked: the kernel has the list of mounts.
@@ -227,7 +188,7 @@ static bool is_served(pid_t pid, const struct statx *st)
 static bool file_is_meant(const struct goals *goals, const char *path)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	auto_free char *id = fd < 0 ? NULL : read_build_id(fd);
+	auto_free char *id = fd < 0 ? NULL : note_read_build_id(fd);
 
 	return id && has_name(&goals->build_ids, id, strlen(id));
 }

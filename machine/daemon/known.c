@@ -85,7 +85,7 @@ static void set_text(char **place, const char *text)
 	*place = text ? strdup(text) : NULL;
 }
 
-void known_take(known_vec *known, size_t batch, const struct batch_outcome *outcome)
+void known_take(known_vec *known, size_t batch, const struct outcome *outcome)
 {
 	struct known_process *it;
 

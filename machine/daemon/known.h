@@ -36,7 +36,7 @@ void known_forget(known_vec *known, pid_t pid);
 /* Forgets those that the sweep hasn't seen. */
 void known_drop_unseen(known_vec *known);
 /* What the batch of that number has found out of an update in a process. */
-void known_take(known_vec *known, size_t batch, const struct batch_outcome *outcome);
+void known_take(known_vec *known, size_t batch, const struct outcome *outcome);
 /*
  * True if no update was or may come to be in effect, since its program has other code: a package's
  * next version, for instance, which has the fix.

@@ -23,7 +23,7 @@ make_in() {
 	PATH=$path run make_in install
 	expect_status 0
 	[ -e "$USPL_BUILD/man/uspl.1" ] || expect_output 'the manual pages are left out'
-	for command in uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-watch uspl-keygen uspl-sign uspl-verify uspl-check-machine; do
+	for command in uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-watch uspl-upgrade uspl-keygen uspl-sign uspl-verify uspl-check-machine; do
 		[ -n "$("$TO/usr/bin/$command" --version)" ]
 		[ -e "$TO/usr/share/fish/vendor_completions.d/$command.fish" ]
 		[ -e "$TO/usr/share/bash-completion/completions/$command" ]

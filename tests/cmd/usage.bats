@@ -4,7 +4,7 @@
 bats_require_minimum_version 1.5.0
 
 setup_file() {
-	export COMMANDS='uspl-create uspl-apply uspl-undo uspl-view uspl-enable uspl-disable uspl-list uspl-watch uspl-keygen uspl-sign uspl-verify uspl-check-machine'
+	export COMMANDS='uspl-create uspl-apply uspl-undo uspl-view uspl-enable uspl-disable uspl-list uspl-watch uspl-upgrade uspl-keygen uspl-sign uspl-verify uspl-check-machine'
 }
 
 setup() {

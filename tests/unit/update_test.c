@@ -348,6 +348,11 @@ static int read_manifest_with(const char *from, const char *to, struct uspl_err 
 	return read_changed("manifest.json", bad.data, bad.len, err);
 }
 
+/* The key that is newer than format 3. */
+#define PACKAGE(from, more)                                                                        \
+	"\"upgrade\": {\"source\": \"server\", \"from\": \"" from "\", \"to\": \"1.6-2\"" more "}" \
+											       ","
+
 static void test_manifest(void)
 {
 	static const struct {
@@ -363,6 +368,11 @@ static void test_manifest(void)
 		{ "\"format\": 4", "\"format\": 9999999999", USPL_E_FORMAT },
 		{ "\"format\": 4", "\"format\": \"1\"", USPL_E_FILE },
 		{ "\"format\": 4,", "", USPL_E_FILE },
+		{ "\"format\": 4,", "\"format\": 4," PACKAGE("1.6-1", ""), USPL_OK },
+		{ "\"format\": 4,", "\"format\": 3," PACKAGE("1.6-1", ""), USPL_E_FORMAT },
+		{ "\"format\": 4,", "\"format\": 4," PACKAGE("-x", ""), USPL_E_FILE },
+		{ "\"format\": 4,", "\"format\": 4," PACKAGE("1", ", \"x\": \"\""), USPL_E_FORMAT },
+		{ "\"format\": 4,", "\"format\": 4, \"upgrade\": {},", USPL_E_FILE },
 		{ "\"0x1234\"", "\"1234\"", USPL_E_FILE },
 		{ "\"0x1234\"", "\"0x\"", USPL_E_FILE },
 		{ "\"0x1234\"", "\"0x1234 \"", USPL_E_FILE },

@@ -63,7 +63,7 @@ _uspl_operands() {
 	uspl-disable) uspl-list --json 2> /dev/null | grep -oE '"id": *"[^"]*"' | sed 's/.*"\([^"]*\)"/\1/' ;;
 	uspl-undo) _uspl_ids && compgen -f -X '!*.tar.gz' -- "$2" ;;
 	esac
-	[[ $1 =~ ^uspl-(create|enable|disable|list|keygen|sign|verify)$ ]] || _uspl_pids
+	[[ $1 =~ ^uspl-(create|enable|disable|list|upgrade|keygen|sign|verify)$ ]] || _uspl_pids
 }
 
 _uspl() {
@@ -118,4 +118,4 @@ _uspl() {
 	fi
 }
 
-complete -F _uspl uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-watch uspl-keygen uspl-sign uspl-verify uspl-check-machine
+complete -F _uspl uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-watch uspl-upgrade uspl-keygen uspl-sign uspl-verify uspl-check-machine

@@ -55,10 +55,10 @@ function __uspl_operands
         case uspl-apply uspl-enable uspl-sign uspl-verify
             __fish_complete_suffix .tar.gz
     end
-    string match -qr '^uspl-(create|enable|disable|list|keygen|sign|verify)$' $command[1]; or __fish_complete_pids
+    string match -qr '^uspl-(create|enable|disable|list|upgrade|keygen|sign|verify)$' $command[1]; or __fish_complete_pids
 end
 
-for command in uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-watch uspl-keygen uspl-sign uspl-verify uspl-check-machine
+for command in uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-watch uspl-upgrade uspl-keygen uspl-sign uspl-verify uspl-check-machine
     complete -c $command -f
     complete -c $command -n __uspl_needs_subcommand -a '(__uspl_missing_of)'
     complete -c $command -n 'not __uspl_needs_subcommand; and string match -q -- "-*" (commandline -ct)' -a '(__uspl_options)'

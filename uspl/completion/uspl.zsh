@@ -1,4 +1,4 @@
-#compdef uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-watch uspl-keygen uspl-sign uspl-verify uspl-check-machine
+#compdef uspl uspl-create uspl-apply uspl-undo uspl-view uspl-trace uspl-enable uspl-disable uspl-list uspl-watch uspl-upgrade uspl-keygen uspl-sign uspl-verify uspl-check-machine
 # SPDX-License-Identifier: GPL-3.0-or-later
 # uspl.zsh - completion of uspl's command lines for zsh
 #

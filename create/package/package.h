@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * package.h - from two versions of a package to what an update is made of
+ *
+ * Both source packages are fetched by apt (apt.h). The source is the older one, the patch is what
+ * the newer one differs in as far as it is compiled, and the programs to match ahead are those of
+ * the older version's binary packages.
+ */
+#ifndef USPL_CREATE_PACKAGE_PACKAGE_H
+#define USPL_CREATE_PACKAGE_PACKAGE_H
+
+#include "create/package/shipped_files.h"
+
+struct package {
+	char *source;        /* the source package's name */
+	char *from, *to;     /* its versions */
+	char *folder;        /* where all of it lies */
+	char *tree, *patch;  /* the older source, and the file with the difference */
+	shipped_files files; /* as the older version ships them */
+	VEC(char *) notes;   /* what the user should know, a sentence each */
+	int lock;            /* of the folder */
+};
+
+/*
+ * Fetches everything. spec is "NAME" or "NAME=VERSION", NAME a binary or source package; without a
+ * version it is the installed one that the update is for. USPL_E_USAGE: no such names, no version
+ * and nothing installed, or `to` isn't the later version; USPL_E_FILE: the archives don't have it;
+ * USPL_E_BUILD: build dependencies are missing; USPL_E_NO_CHANGE: the versions don't differ in
+ * code. The caller releases it also after a failure.
+ */
+int package_fetch(const char *spec, const char *to, struct package *ret,
+		  struct uspl_err *err) uspl_must_check;
+/*
+ * A name for the update of the two versions, in the form of ids: SOURCE_FROM_TO, shortened with a
+ * digest where it is too long. Allocated; NULL when out of memory.
+ */
+char *package_id(const char *source, const char *from, const char *to);
+/* The place of one of its files where packages are installed: "/usr/bin/x". Points into path. */
+const char *package_file_name(const struct package *package, const char *path);
+/* Removes the folder, too. */
+void package_release(struct package *package);
+
+DEFINE_AUTO_RELEASE(package, struct package, package_release)
+#define auto_package __attribute__((cleanup(cleanup_package_)))
+
+#endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// shipped_files.c - the programs and libraries of a source package, as the archive ships them
+
+#include "create/package/shipped_files.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "create/package/source_package.h"
+#include "create/tree/tree.h"
+
+/* A program or library for this processor: objects and what holds debugging information aren't. */
+static bool is_program(const char *path)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	Elf64_Ehdr header;
+
+	return fd >= 0 && !strstr(path, "/usr/lib/debug/") &&
+	       pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
+	       !memcmp(header.e_ident, ELFMAG, SELFMAG) && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+	       header.e_machine == EM_X86_64 &&
+	       (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+}
+
+static int add_program(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
+{
+	char **slot;
+
+	(void)st;
+	if (!is_program(path))
+		return 0;
+	slot = vec_push((shipped_files *)ctx);
+	if (slot)
+		*slot = strdup(path);
+	return slot && *slot ? 0 : uspl_fail_nomem(err);
+}
+
+/* The files of an installed package, where it lies. */
+static int add_installed(const char *package, shipped_files *ret, struct uspl_err *err)
+{
+	auto_buf struct buf paths = { 0 };
+	int rc = dpkg_files(package, &paths, err);
+	char *rest = paths.data, *path;
+
+	if (rc)
+		return rc;
+	while (rest && (path = strsep(&rest, "\n"))) {
+		rc = add_program(path, NULL, ret, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Fetches the package into `folder`, which is made. *ret: it is there. */
+static int download(const char *name, const char *version, const char *folder, bool *ret,
+		    struct uspl_err *err)
+{
+	auto_free char *word = NULL;
+	const char *argv[] = {
+		"apt-get", "-qq", "-oAPT::Sandbox::User=root", "download", NULL, NULL
+	};
+	auto_buf struct buf errors = { 0 };
+	int status, rc = file_mkdirs(folder, err);
+
+	if (rc)
+		return rc;
+	if (asprintf(&word, "%s=%s", name, version) < 0) {
+		word = NULL;
+		return uspl_fail_nomem(err);
+	}
+	argv[4] = word;
+	status = dpkg_run(argv, folder, NULL, &errors, err);
+	if (status > 0)
+		log_info("package", "no %s: %s", word, apt_complaint(&errors));
+	*ret = status == 0;
+	return status < 0 ? status : 0;
+}
+
+static int unpack(const char *folder, struct uspl_err *err)
+{
+	static const char *const argv[] = {
+		"sh", "-c", "for deb in ./*.deb; do dpkg-deb -x \"$deb\" root || exit; done", NULL
+	};
+	auto_buf struct buf errors = { 0 };
+	int status = dpkg_run(argv, folder, NULL, &errors, err);
+
+	if (status > 0)
+		return uspl_fail(err, USPL_E_FILE, "cannot unpack the package in '%s': %.300s",
+				 folder, apt_complaint(&errors));
+	return status;
+}
+
+static int fetch_one(const char *name, const char *version, const char *folder, bool installed,
+		     shipped_files *ret, struct uspl_err *err)
+{
+	auto_free char *own = file_join(folder, name);
+	auto_free char *root = own ? file_join(own, "root") : NULL;
+	bool there = false;
+	int rc = root ? download(name, version, own, &there, err) : uspl_fail_nomem(err);
+
+	if (rc)
+		return rc;
+	if (!there)
+		return installed ? add_installed(name, ret, err) : 0;
+	rc = unpack(own, err);
+	return rc ? rc : tree_walk(root, add_program, ret, err);
+}
+
+static int fetch_installed(const struct source_package *source, const dpkg_packages *installed,
+			   const char *folder, shipped_files *ret, bool *ret_any,
+			   struct uspl_err *err)
+{
+	const struct dpkg_package *package;
+
+	vec_for_each (installed, package) {
+		int rc;
+
+		if (strcmp(package->source, source->name) != 0 ||
+		    strcmp(package->source_version, source->version) != 0 ||
+		    !strcmp(package->arch, "all"))
+			continue;
+		*ret_any = true;
+		rc = fetch_one(package->name, package->version, folder, true, ret, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* "NAME deb SECTION PRIORITY arch=ARCH ...": has it programs for this processor? */
+static bool is_listed_deb(const char *line)
+{
+	return strstr(line, " deb ") &&
+	       (strstr(line, "arch=any") || strstr(line, "amd64") || strstr(line, "linux-any"));
+}
+
+/* By the .dsc file's Package-List (deb-src-control(5)). */
+static int fetch_listed(const struct source_package *source, const char *folder, shipped_files *ret,
+			struct uspl_err *err)
+{
+	static const char label[] = "\nPackage-List:";
+	const char *list = strstr(source->description, label);
+	auto_free char *text = strdup(list ? strchr(list + 1, '\n') + 1 : "");
+	char *rest = text, *line;
+
+	if (!text)
+		return uspl_fail_nomem(err);
+	while ((line = strsep(&rest, "\n")) && *line == ' ') {
+		int rc = 0;
+
+		if (!is_listed_deb(line))
+			continue;
+		line++;
+		line[strcspn(line, " ")] = '\0';
+		if (dpkg_is_name(line))
+			rc = fetch_one(line, source->version, folder, false, ret, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int shipped_files_fetch(const struct source_package *source, const dpkg_packages *installed,
+			const char *folder, shipped_files *ret, struct uspl_err *err)
+{
+	bool any = false;
+	int rc = fetch_installed(source, installed, folder, ret, &any, err);
+
+	return rc || any ? rc : fetch_listed(source, folder, ret, err);
+}
+
+void shipped_files_release(shipped_files *files)
+{
+	char **file;
+
+	vec_for_each (files, file)
+		free(*file);
+	vec_release(files);
+}

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * cmd_upgrade.c - processes that run older code than the packages that are installed or offered
+ *
+ * A process that is behind gets the difference as an update. First all processes are held against
+ * the packages: that gives cases, a process and a source package each. Then each pair of versions
+ * that occurs gets its update, which is looked for or made once, and is applied to the processes of
+ * its cases. Whatever comes of it, each case ends with an answer.
+ */
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cancel.h"
+#include "base/cli.h"
+#include "base/json.h"
+#include "base/subprocess.h"
+#include "command/commands.h"
+#include "machine/outcome.h"
+#include "machine/upgrade/releases.h"
+#include "machine/upgrade/supply.h"
+
+enum answer {
+	ANSWER_BEHIND,  /* nothing was done yet; with --dry-run it stays so */
+	ANSWER_PATCHED, /* the update is in effect */
+	ANSWER_RESTART, /* only a restart helps */
+	ANSWER_SAME,    /* the versions differ in no code that it runs */
+};
+
+/* A process that runs an older version of a package. */
+struct upgrade_case {
+	const struct running_process *process;
+	const struct release *release;
+	char *from;     /* the version that it runs; NULL: not known */
+	char *build_id; /* by which that was to be found out */
+	enum answer answer;
+	bool changed; /* by this command */
+	double stop_us;
+	char *id; /* of the update; NULL: there is none */
+	struct uspl_err why;
+};
+
+typedef VEC(struct upgrade_case) upgrade_cases;
+
+struct upgrade {
+	const char *folder; /* where updates are; NULL: they are made */
+	bool dry_run, json;
+	VEC(const char *) sources; /* the packages that are asked for; none: all */
+	struct running running;
+	struct releases releases;
+	struct supply supply;
+	upgrade_cases cases;
+};
+
+static void upgrade_release(struct upgrade *upgrade)
+{
+	struct upgrade_case *item;
+
+	vec_for_each (&upgrade->cases, item) {
+		free(item->from);
+		free(item->build_id);
+		free(item->id);
+	}
+	vec_release(&upgrade->cases);
+	vec_release(&upgrade->sources);
+	supply_release(&upgrade->supply);
+	releases_release(&upgrade->releases);
+	running_release(&upgrade->running);
+}
+DEFINE_AUTO_RELEASE(upgrade, struct upgrade, upgrade_release)
+#define auto_upgrade __attribute__((cleanup(cleanup_upgrade_)))
+
+static int parse(int argc, char **argv, struct upgrade *upgrade, int *ret_first,
+		 struct uspl_err *err)
+{
+	const struct cli_option table[] = {
+		{ 'n', "dry-run", NULL, CLI_FLAG, &upgrade->dry_run,
+		  "say what is behind, and change nothing" },
+		{ 0, "from", "FOLDER", CLI_STRING, &upgrade->folder,
+		  "take updates from this folder, and make none" },
+		{ 0, "json", NULL, CLI_FLAG, &upgrade->json,
+		  "one JSON object a process, one to a line" },
+	};
+	const struct cli_command cmd = {
+		.name = "uspl-upgrade",
+		.synopsis = "[OPTION]... [PACKAGE]...",
+		.summary =
+			"Brings running processes to the versions of packages that are installed "
+			"or offered",
+		.options = table,
+		.n_options = ARRAY_SIZE(table),
+	};
+
+	return cli_parse(&cmd, argc, argv, ret_first, err);
+}
+
+static int read_names(char **names, int n, struct upgrade *upgrade, struct uspl_err *err)
+{
+	for (int i = 0; i < n; i++) {
+		const char *source = releases_source(&upgrade->releases, names[i]);
+		const char **slot;
+
+		if (!source) {
+			uspl_fail(err, USPL_E_USAGE, "the package '%s' isn't installed", names[i]);
+			uspl_hint(err, "processes are found by the packages that have their files");
+			return -USPL_E_USAGE;
+		}
+		slot = vec_push(&upgrade->sources);
+		if (!slot)
+			return uspl_fail_nomem(err);
+		*slot = source;
+	}
+	return 0;
+}
+
+static bool is_asked_for(const struct upgrade *upgrade, const char *source)
+{
+	const char *const *asked;
+
+	vec_for_each (&upgrade->sources, asked)
+		if (!strcmp(*asked, source))
+			return true;
+	return !upgrade->sources.n;
+}
+
+/* ---- which processes are behind ---- */
+
+static struct upgrade_case *find_case(upgrade_cases *cases, const struct running_process *process,
+				      const struct release *release)
+{
+	struct upgrade_case *item;
+
+	vec_for_each (cases, item)
+		if (item->process == process && item->release == release)
+			return item;
+	return NULL;
+}
+
+/* The version that a module is of, if that can be told; NULL otherwise. */
+static int find_version(struct upgrade *upgrade, const struct running_module *module,
+			const struct dpkg_package *owner, const struct release *release,
+			const char **ret, struct uspl_err *err)
+{
+	int rc;
+
+	*ret = release->installed;
+	if (releases_is_on_disk(&upgrade->releases, module))
+		return 0;
+	*ret = supply_version(&upgrade->supply, owner->source, module->build_id, release->newest);
+	if (*ret)
+		return 0;
+	rc = releases_find_archived(&upgrade->releases, owner, module->build_id, ret, err);
+	if (!rc && !**ret)
+		*ret = NULL;
+	return rc;
+}
+
+static int add_module(struct upgrade *upgrade, const struct running_process *process,
+		      const struct running_module *module, struct uspl_err *err)
+{
+	const struct dpkg_package *owner = releases_owner(&upgrade->releases, module->path);
+	const struct release *release =
+		owner ? releases_of(&upgrade->releases, owner->source) : NULL;
+	struct upgrade_case *item;
+	const char *version;
+	bool behind = true;
+	int rc;
+
+	if (!release || !is_asked_for(upgrade, release->source) ||
+	    find_case(&upgrade->cases, process, release))
+		return 0;
+	rc = find_version(upgrade, module, owner, release, &version, err);
+	if (!rc && version)
+		rc = dpkg_is_later(release->newest, version, &behind, err);
+	if (rc || !behind)
+		return rc;
+	item = vec_push(&upgrade->cases);
+	if (!item)
+		return uspl_fail_nomem(err);
+	item->process = process;
+	item->release = release;
+	item->from = version ? strdup(version) : NULL;
+	item->build_id = strdup(module->build_id);
+	return item->build_id && (item->from || !version) ? 0 : uspl_fail_nomem(err);
+}
+
+static int find_cases(struct upgrade *upgrade, struct uspl_err *err)
+{
+	const struct running_process *process;
+	const struct running_module *module;
+
+	vec_for_each (&upgrade->running.processes, process)
+		vec_for_each (&process->modules, module) {
+			int rc = add_module(upgrade, process, module, err);
+
+			if (rc)
+				return rc;
+		}
+	return 0;
+}
+
+/* ---- updates, and what comes of them ---- */
+
+static void give_up(struct upgrade_case *item, const struct uspl_err *why)
+{
+	item->answer = why->code == USPL_E_NO_CHANGE ? ANSWER_SAME : ANSWER_RESTART;
+	item->why = *why;
+}
+
+/* The same versions, of the same package. */
+static bool is_alike(const struct upgrade_case *a, const struct upgrade_case *b)
+{
+	return a->release == b->release && a->from && b->from && !strcmp(a->from, b->from);
+}
+
+static bool is_first(const upgrade_cases *cases, const struct upgrade_case *item)
+{
+	const struct upgrade_case *earlier;
+
+	for (earlier = cases->items; earlier < item; earlier++)
+		if (is_alike(earlier, item))
+			return false;
+	return true;
+}
+
+static int find_update(struct upgrade *upgrade, const struct upgrade_case *item,
+		       const struct supply_update **ret, struct uspl_err *err)
+{
+	const struct release *release = item->release;
+	int rc;
+
+	*ret = supply_find(&upgrade->supply, release->source, item->from, release->newest);
+	if (*ret)
+		return 0;
+	if (upgrade->folder) {
+		uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' has no update of %s %s to %s",
+			  upgrade->folder, release->source, item->from, release->newest);
+		uspl_hint(err, "'uspl-create --package=%s=%s --to=%s' makes one", release->source,
+			  item->from, release->newest);
+		return -USPL_E_UNSUPPORTED;
+	}
+	if (upgrade->dry_run)
+		return 0;
+	if (!cli_quiet())
+		fprintf(stderr, "making the update of %s %s to %s\n", release->source, item->from,
+			release->newest);
+	rc = supply_make(&upgrade->supply, release->source, item->from, release->newest, err);
+	if (rc)
+		return rc;
+	*ret = supply_find(&upgrade->supply, release->source, item->from, release->newest);
+	return *ret ? 0 : uspl_fail(err, USPL_E_BUG, "the update that was made isn't there");
+}
+
+/* What is known while an uspl-apply speaks. */
+struct listener {
+	upgrade_cases *cases;
+	const struct upgrade_case *first;
+};
+
+static void take_outcome(const struct outcome *outcome, void *ctx)
+{
+	const struct listener *listener = ctx;
+	struct upgrade_case *item;
+
+	vec_for_each (listener->cases, item) {
+		if (item->process->process.pid != outcome->pid || !is_alike(item, listener->first))
+			continue;
+		item->answer = outcome->error ? ANSWER_RESTART : ANSWER_PATCHED;
+		item->changed = outcome->changed;
+		item->stop_us = outcome->stop_us;
+		if (outcome->error)
+			uspl_fail(&item->why, USPL_E_UNSUPPORTED, "%.1400s",
+				  outcome->message ? outcome->message : outcome->error);
+	}
+}
+
+/* A process that uspl-apply says nothing of has ended, or can't be read. */
+static void close_cases(const struct listener *listener, const char *errors)
+{
+	static const char prog[] = "uspl-apply: ";
+	const char *message = strstr(errors, prog);
+	struct upgrade_case *item;
+
+	vec_for_each (listener->cases, item) {
+		if (!is_alike(item, listener->first) || item->answer != ANSWER_BEHIND)
+			continue;
+		item->answer = ANSWER_RESTART;
+		message = message ? message + (strncmp(message, prog, strlen(prog)) ? 0
+										    : strlen(prog))
+				  : "it has ended, or runs something else by now";
+		uspl_fail(&item->why, USPL_E_NO_PROCESS, "%.*s",
+			  (int)(strcspn(message, "\n") < 1400 ? strcspn(message, "\n") : 1400),
+			  message);
+	}
+}
+
+/* Applies an update to the processes of the cases that are like this one. */
+static int apply(struct upgrade *upgrade, const struct upgrade_case *first,
+		 const struct supply_update *update, struct uspl_err *err)
+{
+	static const char *const start[] = { "/proc/self/exe", "apply", "--all", "--json" };
+	const struct listener listener = { &upgrade->cases, first };
+	auto_free const char **argv = calloc(upgrade->cases.n + 6, sizeof(*argv));
+	auto_free char(*only)[24] = calloc(upgrade->cases.n, sizeof(*only));
+	auto_buf struct buf out = { 0 };
+	auto_buf struct buf errors = { 0 };
+	size_t n = ARRAY_SIZE(start), n_only = 0;
+	struct upgrade_case *item;
+	int status;
+
+	if (!argv || !only)
+		return uspl_fail_nomem(err);
+	memcpy(argv, start, sizeof(start));
+	vec_for_each (&upgrade->cases, item) {
+		if (!is_alike(item, first))
+			continue;
+		item->id = strdup(update->id);
+		if (!item->id)
+			return uspl_fail_nomem(err);
+		snprintf(only[n_only], sizeof(*only), "--only=%d", item->process->process.pid);
+		argv[n++] = only[n_only++];
+	}
+	argv[n] = update->path;
+	status = subprocess_run(argv, NULL, &out, &errors, err);
+	if (status < 0)
+		return status;
+	outcome_each(buf_str(&out), take_outcome, (void *)(uintptr_t)&listener);
+	close_cases(&listener, buf_str(&errors));
+	return 0;
+}
+
+static void fail_unknown(struct upgrade_case *item)
+{
+	struct uspl_err why = { 0 };
+
+	uspl_fail(&why, USPL_E_UNSUPPORTED,
+		  "which version of %s it runs isn't known: no update and no version that apt has "
+		  "knows the build-id %s",
+		  item->release->source, *item->build_id ? item->build_id : "(none)");
+	give_up(item, &why);
+}
+
+/* Only what ends the command is a failure of it. */
+static int settle_case(struct upgrade *upgrade, struct upgrade_case *item, struct uspl_err *err)
+{
+	const struct supply_update *update = NULL;
+	struct uspl_err why = { 0 };
+	struct upgrade_case *other;
+	int rc;
+
+	if (!item->from) {
+		fail_unknown(item);
+		return 0;
+	}
+	if (!is_first(&upgrade->cases, item))
+		return 0;
+	rc = find_update(upgrade, item, &update, &why);
+	if (rc == -USPL_E_NOMEM || rc == -USPL_E_CANCELLED) {
+		*err = why;
+		return rc;
+	}
+	if (!rc)
+		return upgrade->dry_run ? 0 : apply(upgrade, item, update, err);
+	vec_for_each (&upgrade->cases, other)
+		if (is_alike(item, other))
+			give_up(other, &why);
+	return 0;
+}
+
+static int settle_cases(struct upgrade *upgrade, struct uspl_err *err)
+{
+	struct upgrade_case *item;
+
+	vec_for_each (&upgrade->cases, item) {
+		int rc = cancel_check(err);
+
+		if (!rc)
+			rc = settle_case(upgrade, item, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* ---- what is said ---- */
+
+static void print_case(const struct upgrade_case *item)
+{
+	const struct release *release = item->release;
+
+	printf("pid %d (%s): ", item->process->process.pid, item->process->name);
+	if (item->answer == ANSWER_PATCHED)
+		printf("%s, %s %s to %s", item->changed ? "patched" : "was patched before",
+		       release->source, item->from, release->newest);
+	else if (item->answer == ANSWER_BEHIND)
+		printf("behind, %s %s, and %s is %s", release->source, item->from, release->newest,
+		       strcmp(release->newest, release->installed) ? "offered" : "installed");
+	else if (item->answer == ANSWER_SAME)
+		printf("nothing to do, since %s %s and %s differ in no code", release->source,
+		       item->from, release->newest);
+	else
+		printf("restart needed for %s %s, because %s", release->source, release->newest,
+		       item->why.msg);
+	if (item->changed)
+		printf(", stopped %.0f us", item->stop_us);
+	if (item->why.hint[0])
+		printf("\n  hint: %s", item->why.hint);
+	putchar('\n');
+}
+
+static void print_cases(const struct upgrade *upgrade)
+{
+	const struct running_process *process;
+	const struct upgrade_case *item;
+	size_t behind = 0;
+
+	vec_for_each (&upgrade->cases, item)
+		print_case(item);
+	vec_for_each (&upgrade->running.processes, process) {
+		bool has_case = false;
+
+		vec_for_each (&upgrade->cases, item)
+			has_case |= item->process == process;
+		behind += has_case;
+	}
+	if (!cli_quiet())
+		printf("nothing to do for %zu process%s\n", upgrade->running.processes.n - behind,
+		       upgrade->running.processes.n - behind == 1 ? "" : "es");
+	if (!cli_quiet() && upgrade->running.n_denied)
+		printf("not looked at, since this user may not read them: %zu\n",
+		       upgrade->running.n_denied);
+}
+
+static void json_case(const struct upgrade_case *item, struct json *json)
+{
+	static const char *const answers[] = { "behind", "patched", "restart-needed", "same-code" };
+
+	json_open(json, NULL, '{');
+	json_string(json, "source", item->release->source);
+	json_string(json, "from", item->from);
+	json_string(json, "to", item->release->newest);
+	json_truth(json, "installed", !strcmp(item->release->newest, item->release->installed));
+	json_string(json, "state", answers[item->answer]);
+	json_string(json, "id", item->id);
+	json_truth(json, "changed", item->changed);
+	if (item->why.code)
+		json_string(json, "message", item->why.msg);
+	json_close(json, '}');
+}
+
+static int json_cases(const struct upgrade *upgrade, struct uspl_err *err)
+{
+	const struct running_process *process;
+	const struct upgrade_case *item;
+
+	vec_for_each (&upgrade->running.processes, process) {
+		auto_json struct json json = { 0 };
+
+		json_open(&json, NULL, '{');
+		json_number(&json, "pid", process->process.pid);
+		json_string(&json, "comm", process->name);
+		json_open(&json, "packages", '[');
+		vec_for_each (&upgrade->cases, item)
+			if (item->process == process)
+				json_case(item, &json);
+		json_close(&json, ']');
+		json_close(&json, '}');
+		if (json.buf.oom)
+			return uspl_fail_nomem(err);
+		puts(json_text(&json));
+	}
+	return 0;
+}
+
+static int worst_status(const upgrade_cases *cases)
+{
+	const struct upgrade_case *item;
+	int worst = USPL_STATUS_DONE;
+
+	vec_for_each (cases, item) {
+		int status = item->why.code ? (int)uspl_code_status((int)item->why.code)
+					    : USPL_STATUS_DONE;
+
+		status = status == USPL_STATUS_NO_CHANGE ? USPL_STATUS_DONE : status;
+		worst = status > worst ? status : worst;
+	}
+	return worst;
+}
+
+static int run(struct upgrade *upgrade, char **names, int n, struct uspl_err *err)
+{
+	const struct selection everything = { .all = true };
+	int rc = releases_open(&upgrade->releases, err);
+
+	if (!rc)
+		rc = read_names(names, n, upgrade, err);
+	if (!rc)
+		rc = supply_open(upgrade->folder, &upgrade->supply, err);
+	if (!rc)
+		rc = running_find(&everything, &upgrade->running, err);
+	if (!rc)
+		rc = releases_read(&upgrade->releases, &upgrade->running, err);
+	if (!rc)
+		rc = find_cases(upgrade, err);
+	if (!rc)
+		rc = settle_cases(upgrade, err);
+	if (rc)
+		return rc;
+	if (!upgrade->json)
+		print_cases(upgrade);
+	else
+		rc = json_cases(upgrade, err);
+	return rc ? rc : worst_status(&upgrade->cases);
+}
+
+int cmd_upgrade(int argc, char **argv, struct uspl_err *err)
+{
+	auto_upgrade struct upgrade upgrade = { 0 };
+	int first, rc = parse(argc, argv, &upgrade, &first, err);
+
+	if (rc)
+		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	cancel_catch();
+	return run(&upgrade, argv + first, argc - first, err);
+}

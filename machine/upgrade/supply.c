@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// supply.c - updates of packages: those that are there, and those that are made
+
+#include "machine/upgrade/supply.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/subprocess.h"
+
+static void release_update(struct supply_update *update)
+{
+	char **build_id;
+
+	vec_for_each (&update->build_ids, build_id)
+		free(*build_id);
+	vec_release(&update->build_ids);
+	free(update->path);
+	free(update->id);
+	free(update->source);
+	free(update->from);
+	free(update->to);
+}
+
+static int copy_build_ids(const struct update *update, struct supply_update *ret,
+			  struct uspl_err *err)
+{
+	const struct update_target *target;
+	char *const *build_id;
+
+	vec_for_each (&update->targets, target)
+		vec_for_each (&target->build_ids, build_id) {
+			char **slot = vec_push(&ret->build_ids);
+
+			if (!slot || !(*slot = strdup(*build_id)))
+				return uspl_fail_nomem(err);
+		}
+	return 0;
+}
+
+static int add_update(struct supply *supply, const char *path, const struct update *update,
+		      struct uspl_err *err)
+{
+	struct supply_update *item;
+
+	if (!update->upgrade.source)
+		return 0;
+	item = vec_push(&supply->updates);
+	if (!item)
+		return uspl_fail_nomem(err);
+	item->path = strdup(path);
+	item->id = strdup(update->id);
+	item->source = strdup(update->upgrade.source);
+	item->from = strdup(update->upgrade.from);
+	item->to = strdup(update->upgrade.to);
+	if (!item->path || !item->id || !item->source || !item->from || !item->to)
+		return uspl_fail_nomem(err);
+	return copy_build_ids(update, item, err);
+}
+
+static int read_file(struct supply *supply, const char *path, struct uspl_err *err)
+{
+	auto_update struct update *update = NULL;
+	struct uspl_err why = { 0 };
+	int rc = update_read(path, &update, &why);
+
+	if (!rc)
+		return add_update(supply, path, update, err);
+	if (rc == -USPL_E_NOMEM)
+		return uspl_fail_nomem(err);
+	uspl_context(&why, "'%s' is left out", path);
+	uspl_err_note(stderr, &why);
+	return 0;
+}
+
+static bool is_update_file(const char *name)
+{
+	static const char suffix[] = ".tar.gz";
+	size_t len = strlen(name), end = strlen(suffix);
+
+	return len > end && !strcmp(name + len - end, suffix) && name[0] != '.';
+}
+
+static int read_folder(struct supply *supply, const char *folder, struct uspl_err *err)
+{
+	auto_closedir DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	if (!dir && errno == ENOENT && !supply->folder)
+		return 0;
+	if (!dir)
+		return uspl_fail_errno(err, "cannot open '%s'", folder);
+	while ((entry = readdir(dir))) {
+		auto_free char *path = file_join(folder, entry->d_name);
+		int rc = 0;
+
+		if (!path)
+			return uspl_fail_nomem(err);
+		if (is_update_file(entry->d_name))
+			rc = read_file(supply, path, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int supply_open(const char *folder, struct supply *ret, struct uspl_err *err)
+{
+	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	auto_free char *cache = base && *base == '/' ? strdup(base)
+				: home && *home      ? file_join(home, ".cache")
+						     : strdup("/var/cache");
+
+	ret->folder = folder;
+	ret->made = cache ? file_join(cache, "uspl/upgrades") : NULL;
+	if (!ret->made)
+		return uspl_fail_nomem(err);
+	return read_folder(ret, folder ? folder : ret->made, err);
+}
+
+const struct supply_update *supply_find(const struct supply *supply, const char *source,
+					const char *from, const char *to)
+{
+	const struct supply_update *update;
+
+	vec_for_each (&supply->updates, update)
+		if (!strcmp(update->source, source) && !strcmp(update->from, from) &&
+		    !strcmp(update->to, to))
+			return update;
+	return NULL;
+}
+
+const char *supply_version(const struct supply *supply, const char *source, const char *build_id,
+			   const char *to)
+{
+	const struct supply_update *update;
+	char *const *known;
+
+	vec_for_each (&supply->updates, update) {
+		if (strcmp(update->source, source) != 0 || strcmp(update->to, to) != 0)
+			continue;
+		vec_for_each (&update->build_ids, known)
+			if (!strcmp(*known, build_id))
+				return update->from;
+	}
+	return NULL;
+}
+
+/* The message without the command's name, and the hint, of what uspl-create printed last. */
+static int fail_create(int status, struct buf *errors, struct uspl_err *err)
+{
+	static const char prog[] = "uspl-create: ", hint[] = "hint: ";
+	char *rest = errors->data, *line, *message = NULL, *way_out = NULL;
+
+	while (rest && (line = strsep(&rest, "\n"))) {
+		if (!strncmp(line, prog, strlen(prog)))
+			message = line + strlen(prog);
+		if (!strncmp(line, hint, strlen(hint)))
+			way_out = line + strlen(hint);
+	}
+	uspl_fail(err,
+		  status == USPL_STATUS_REFUSED     ? USPL_E_UNSUPPORTED
+		  : status == USPL_STATUS_NO_CHANGE ? USPL_E_NO_CHANGE
+						    : USPL_E_BUILD,
+		  "%.1400s", message ? message : "uspl-create gives no reason");
+	if (way_out)
+		uspl_hint(err, "%.1000s", way_out);
+	return -(int)err->code;
+}
+
+int supply_make(struct supply *supply, const char *source, const char *from, const char *to,
+		struct uspl_err *err)
+{
+	const char *argv[] = { "/proc/self/exe", "create", "--quiet", NULL, NULL, NULL, NULL };
+	auto_free char *package = NULL;
+	auto_free char *goal = NULL;
+	auto_free char *output = NULL;
+	auto_buf struct buf out = { 0 };
+	auto_buf struct buf errors = { 0 };
+	int status, rc = file_mkdirs(supply->made, err);
+
+	if (rc)
+		return rc;
+	if (asprintf(&package, "--package=%s=%s", source, from) < 0 ||
+	    asprintf(&goal, "--to=%s", to) < 0 ||
+	    asprintf(&output, "--output=%s", supply->made) < 0)
+		return uspl_fail_nomem(err);
+	argv[3] = package;
+	argv[4] = goal;
+	argv[5] = output;
+	status = subprocess_run(argv, NULL, &out, &errors, err);
+	if (status < 0)
+		return status;
+	if (status)
+		return fail_create(status, &errors, err);
+	out.data[out.len - 1] = '\0';
+	return read_file(supply, strrchr(out.data, '\n') ? strrchr(out.data, '\n') + 1 : out.data,
+			 err);
+}
+
+void supply_release(struct supply *supply)
+{
+	struct supply_update *update;
+
+	vec_for_each (&supply->updates, update)
+		release_update(update);
+	vec_release(&supply->updates);
+	free(supply->made);
+}

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# bats file_tags=slow
+# upgrade.bats - processes that are older than their package, on a machine and with an archive that
+# the test makes
+bats_require_minimum_version 1.5.0
+
+load ../lib/process
+load ../lib/tools
+load ../lib/package
+
+export TOOL_SECONDS=300
+# fakeroot's library comes first; the compiler wrapper may be one that sanitizers check.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0
+
+# Three versions: the second has another answer and another greeting, the third what no running
+# process can be given.
+setup_file() {
+	export ARCHIVE ROOT=$BATS_FILE_TMPDIR/root
+	archive_make "$BATS_FILE_TMPDIR/archive"
+	mkdir -p "$ARCHIVE/build/answer"
+	cd "$ARCHIVE/build/answer" || return
+	package_source
+	package_build
+	package_changelog 1.1 1.0
+	sed -i 's/n + 1/n + 2/' answer.c
+	sed -i 's/hello/good day/' main.c
+	package_build
+	archive_index
+}
+
+setup() {
+	export TMPDIR=$BATS_TEST_TMPDIR/tmp
+	mkdir -p "$TMPDIR" "$BATS_TEST_TMPDIR/empty"
+	rm -rf "$ROOT"
+	install_version 1.0
+	server_start
+	ask x
+	[ "$REPLY" = 'hello 41' ]
+}
+
+# Whatever the outcome, no temporary folder may stay.
+teardown() {
+	target_stop
+	[ -z "$(ls -A "$TMPDIR")" ]
+}
+
+# install_version VERSION - the machine has it in the place of what it had, as dpkg replaces files
+install_version() {
+	local new=$BATS_TEST_TMPDIR/new.$1 name
+	mkdir -p "$ROOT/usr/bin" "$ROOT/usr/lib"
+	for name in answerd libanswer1; do
+		dpkg-deb -x "$ARCHIVE/pool/${name}_$1_amd64.deb" "$new"
+	done
+	mv "$new/usr/bin/answerd" "$ROOT/usr/bin/"
+	mv "$new/usr/lib/libanswer.so.1" "$ROOT/usr/lib/"
+	installed_forget
+	installed_note answerd "$1" answer "$ROOT/usr/bin/answerd"
+	installed_note libanswer1 "$1" answer "$ROOT/usr/lib/libanswer.so.1"
+}
+
+# server_start - runs what is installed; TARGET is its pid
+server_start() {
+	mkdir -p "$BATS_TEST_TMPDIR/run"
+	start_in "$BATS_TEST_TMPDIR/run" env LD_LIBRARY_PATH="$ROOT/usr/lib" "$ROOT/usr/bin/answerd"
+	until_true 60 server_runs || fail 'the program did not start'
+}
+
+server_runs() {
+	[ "$(readlink "/proc/$TARGET/exe")" = "$ROOT/usr/bin/answerd" ]
+}
+
+# upgrade ARG... - uspl-upgrade
+upgrade() {
+	tool uspl-upgrade "$@"
+}
+
+@test "offered: a dry run says it and changes nothing; the update is made, applied, and known the next time" {
+	upgrade --dry-run answerd
+	expect_status 0
+	[ "${lines[0]}" = "pid $TARGET (answerd): behind, answer 1.0, and 1.1 is offered" ]
+	upgrade --dry-run --json
+	expect_status 0
+	expect_output "\"pid\":$TARGET,\"comm\":\"answerd\",\"packages\":\[\{\"source\":\"answer\",\"from\":\"1.0\",\"to\":\"1.1\",\"installed\":false,\"state\":\"behind\",\"id\":null,\"changed\":false\}\]"
+	ask x
+	[ "$REPLY" = 'hello 41' ]
+
+	upgrade answer
+	expect_status 0
+	[[ ${lines[0]} =~ ^"pid $TARGET (answerd): patched, answer 1.0 to 1.1, stopped "[0-9]+' us'$ ]]
+	expect_message '^making the update of answer 1.0 to 1.1$'
+	ask x
+	[ "$REPLY" = 'good day 42' ]
+
+	upgrade --json
+	expect_status 0
+	[ -z "$stderr" ]
+	expect_output "\"pid\":$TARGET,.*\"state\":\"patched\",\"id\":\"answer_1.0_1.1\",\"changed\":false"
+	tool uspl-undo answer_1.0_1.1 "$TARGET"
+	expect_status 0
+	ask x
+	[ "$REPLY" = 'hello 41' ]
+}
+
+@test "installed: the process runs files that are gone, whose version the archive knows; one started since has nothing to do" {
+	local old=$TARGET
+	install_version 1.1
+	upgrade --dry-run
+	expect_status 0
+	expect_output "pid $old \(answerd\): behind, answer 1.0, and 1.1 is installed"
+	upgrade
+	expect_status 0
+	expect_output "pid $old \(answerd\): patched, answer 1.0 to 1.1"
+	ask x
+	[ "$REPLY" = 'good day 42' ]
+	target_stop
+	rm -r "$BATS_TEST_TMPDIR/run"
+	server_start
+	upgrade answerd
+	expect_status 0
+	[[ ${lines[0]} =~ ^'nothing to do for '[0-9]+' processes'$ ]] || fail 'something is to be done'
+}
+
+@test "updates of a folder: one that is there is taken, also where apt doesn't know the version any more" {
+	local folder=$BATS_TEST_TMPDIR/updates
+	upgrade --from="$BATS_TEST_TMPDIR/empty"
+	expect_status 1
+	expect_output "pid $TARGET \(answerd\): restart needed for answer 1.1, because '.*/empty' has no update of answer 1.0 to 1.1.*hint: 'uspl-create --package=answer=1.0 --to=1.1' makes one"
+	upgrade --from="$BATS_TEST_TMPDIR/none"
+	expect_status 3
+	expect_message "^uspl-upgrade: cannot open '.*/none'"
+
+	mkdir "$folder"
+	tool uspl-create --package=answer --to=1.1 --id=fix --output="$folder"
+	expect_status 0
+	echo damaged > "$folder/uspl-damaged.tar.gz"
+	install_version 1.1
+	without_archive
+	upgrade --from="$folder"
+	with_archive
+	expect_status 0
+	expect_message "^note: '.*/uspl-damaged.tar.gz' is left out: "
+	expect_output "pid $TARGET \(answerd\): patched, answer 1.0 to 1.1"
+	ask x
+	[ "$REPLY" = 'good day 42' ]
+}
+
+# without_archive - apt has no lists; with_archive - and has them again
+without_archive() {
+	mv "$ARCHIVE/state/lists" "$ARCHIVE/state/away"
+	mkdir -p "$ARCHIVE/state/lists/partial"
+}
+
+with_archive() {
+	rm -r "$ARCHIVE/state/lists"
+	mv "$ARCHIVE/state/away" "$ARCHIVE/state/lists"
+}
+
+@test "restart needed: a version that is known to nobody, and a difference that is refused" {
+	install_version 1.1
+	without_archive
+	upgrade --from="$BATS_TEST_TMPDIR/empty" --json
+	with_archive
+	expect_status 1
+	expect_output "\"pid\":$TARGET,.*\"from\":null,\"to\":\"1.1\",\"installed\":true,\"state\":\"restart-needed\",.*\"message\":\"which version of answer it runs isn't known: no update and no version that apt has knows the build-id [0-9a-f]+\""
+
+	cp -r "$ARCHIVE/build/answer" "$BATS_TEST_TMPDIR/answer"
+	cd "$BATS_TEST_TMPDIR/answer"
+	package_changelog 1.2 1.1 1.0
+	printf '#include "answer.h"\n\nint added = 2;\n\nint answer(int n)\n{\n\treturn n + added++;\n}\n' > answer.c
+	package_build
+	package_changelog 1.3 1.2 1.1 1.0
+	sed -i 's/added = 2/added = 3/' answer.c
+	package_build
+	archive_index
+	target_stop
+	rm -r "$BATS_TEST_TMPDIR/run" "$ROOT"
+	install_version 1.2
+	server_start
+	upgrade
+	expect_status 1
+	expect_output "pid $TARGET \(answerd\): restart needed for answer 1.3, because .*'added'"
+	ask x
+	[ "$REPLY" = 'good day 42' ]
+}
+
+@test "a newer version without other code: nothing to do, and no failure" {
+	cp -r "$ARCHIVE/build/answer" "$BATS_TEST_TMPDIR/answer"
+	cd "$BATS_TEST_TMPDIR/answer"
+	package_changelog 2.0 1.1 1.0
+	package_build
+	package_changelog 2.1 2.0 1.1 1.0
+	sed -i 's/^#include "answer.h"$/& \/\* how many \*\//' answer.c
+	package_build
+	archive_index
+	target_stop
+	rm -r "$BATS_TEST_TMPDIR/run" "$ROOT"
+	install_version 2.0
+	server_start
+	upgrade
+	expect_status 0
+	expect_output "pid $TARGET \(answerd\): nothing to do, since answer 2.0 and 2.1 differ in no code"
+}
+
+@test "a package that isn't installed, and words that are none" {
+	upgrade nothing
+	expect_status 2
+	expect_message "^uspl-upgrade: the package 'nothing' isn't installed.hint: "
+	[ -z "$output" ]
+}
