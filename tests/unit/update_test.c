@@ -349,9 +349,9 @@ static int read_manifest_with(const char *from, const char *to, struct uspl_err 
 }
 
 /* The key that is newer than format 3. */
-#define PACKAGE(from, more)                                                                        \
+#define OF_PACKAGE(from, more)                                                                     \
 	"\"upgrade\": {\"source\": \"server\", \"from\": \"" from "\", \"to\": \"1.6-2\"" more "}" \
-											       ","
+	","
 
 static void test_manifest(void)
 {
@@ -368,10 +368,11 @@ static void test_manifest(void)
 		{ "\"format\": 4", "\"format\": 9999999999", USPL_E_FORMAT },
 		{ "\"format\": 4", "\"format\": \"1\"", USPL_E_FILE },
 		{ "\"format\": 4,", "", USPL_E_FILE },
-		{ "\"format\": 4,", "\"format\": 4," PACKAGE("1.6-1", ""), USPL_OK },
-		{ "\"format\": 4,", "\"format\": 3," PACKAGE("1.6-1", ""), USPL_E_FORMAT },
-		{ "\"format\": 4,", "\"format\": 4," PACKAGE("-x", ""), USPL_E_FILE },
-		{ "\"format\": 4,", "\"format\": 4," PACKAGE("1", ", \"x\": \"\""), USPL_E_FORMAT },
+		{ "\"format\": 4,", "\"format\": 4," OF_PACKAGE("1.6-1", ""), USPL_OK },
+		{ "\"format\": 4,", "\"format\": 3," OF_PACKAGE("1.6-1", ""), USPL_E_FORMAT },
+		{ "\"format\": 4,", "\"format\": 4," OF_PACKAGE("-x", ""), USPL_E_FILE },
+		{ "\"format\": 4,", "\"format\": 4," OF_PACKAGE("1", ", \"x\": \"\""),
+		  USPL_E_FORMAT },
 		{ "\"format\": 4,", "\"format\": 4, \"upgrade\": {},", USPL_E_FILE },
 		{ "\"0x1234\"", "\"1234\"", USPL_E_FILE },
 		{ "\"0x1234\"", "\"0x\"", USPL_E_FILE },
@@ -451,7 +452,7 @@ static void test_hooks(void)
 		{ "\"check_undo\"", "\"?\"", USPL_E_FILE },
 		{ "\"check_undo\"", "7", USPL_E_FILE },
 		{ "\"kind\"", "\"when\"", USPL_E_FORMAT },
-		{ "\"format\": 4", "\"format\": 3", USPL_E_FORMAT },
+		{ "\"format\": 5", "\"format\": 4", USPL_E_FORMAT },
 		{ "\"limit\"", "\"\"", USPL_E_FILE },
 		{ "\"limit\"", "7", USPL_E_FILE },
 	};
