@@ -17,8 +17,7 @@
  * calls) may use the same thread's entry: the hot path reads it once and takes its place in the
  * ring with one instruction.
  */
-#include "uspl/mark_abi.h"
-#include "uspl/trace_abi.h"
+#include "uspl/sums_abi.h"
 
 #define SYS_MMAP 9
 #define SYS_MUNMAP 11
@@ -43,18 +42,12 @@
 	.global uspl_trace_call_limited, uspl_trace_return_limited
 	.global uspl_mark_take, uspl_mark_text, uspl_mark_fetch, uspl_mark_same
 	.global uspl_mark_call, uspl_mark_return
+	.global uspl_profile_call, uspl_profile_return, uspl_count_entry
 	.global uspl_trace_meet, uspl_trace_chosen, uspl_trace_chosen_end
 	.balign 4096
 uspl_trace_begin:
 	.set	control, uspl_trace_begin + USPL_TRACE_CONTROL
-
-/* Counts what can be recorded nowhere. */
-.macro NOWHERE
-	push	%rcx
-	mov	control + TC_COUNTERS(%rip), %rcx
-	lock incq 8(%rcx)
-	pop	%rcx
-.endm
+	.set	listeners, uspl_trace_begin + USPL_LISTEN_CODE
 
 /* \reg: E; becomes its slot. */
 .macro SLOT reg
@@ -68,9 +61,8 @@ uspl_trace_begin:
 	mov	\thread, \ret
 	shr	$10, \ret
 	add	\thread, \ret
-	shr	$12, \ret
-	and	$(USPL_TRACE_THREADS - 1), \ret
-	shl	$6, \ret
+	shr	$6, \ret			/* 12, and each entry has 64 bytes */
+	and	$(TT_SIZE * (USPL_TRACE_THREADS - 1)), \ret
 	add	control + TC_THREADS(%rip), \ret
 .endm
 
@@ -90,11 +82,11 @@ uspl_trace_begin:
 .endm
 
 /*
- * Behind the three pushes of a thunk's call, rax: the thread's entry. E to rcx; on to \slow if it
- * isn't in the chunk in use. Changes rdx.
+ * Behind the pushes of a thunk's call (E is \at(%rsp) then), rax: the thread's entry. E to rcx; on
+ * to \slow if it isn't in the chunk in use. Changes rdx.
  */
-.macro IN_CHUNK slow
-	lea	32(%rsp), %rcx
+.macro IN_CHUNK slow, at=32
+	lea	\at(%rsp), %rcx
 	mov	%rcx, %rdx
 	sub	TT_CHUNK(%rax), %rdx
 	ror	$3, %rdx		/* what isn't a multiple of 8 becomes large */
@@ -217,7 +209,7 @@ call_tail:
 	pop	%rdx
 	pop	%rdi
 	pop	%rsi
-	NOWHERE
+	call	nowhere
 	jmp	call_skip
 3:	pop	%rdx
 	pop	%rdi
@@ -336,23 +328,11 @@ put_left:
 	mov	TT_RING(%rax), %rax
 	test	%rax, %rax
 	jz	8f
-	mov	$(2 * USPL_TRACE_RECORD), %ecx
-	xadd	%rcx, TR_POS(%rax)
-	push	%rcx
-	RECORD	%rax, %rcx
-	push	8(%rsi)
-	pop	(%rcx)
-	movl	$-1, 8(%rcx)
-	or	$USPL_TRACE_ID_LONG, %edi
-	mov	%edi, 12(%rcx)
+	push	$USPL_TRACE_LEFT
+	call	put_long
 	pop	%rcx
-	add	$USPL_TRACE_RECORD, %rcx
-	RECORD	%rax, %rcx
-	mov	%rdx, (%rcx)
-	movl	$USPL_TRACE_LEFT, 8(%rcx)
-	movl	$USPL_TRACE_ID_LONG, 12(%rcx)
 9:	ret
-8:	NOWHERE
+8:	call	nowhere
 	ret
 
 /* rax: the ring; rdx: the duration; rsi: the slot; edi: the id. Changes rax, rcx, rdi. */
@@ -369,7 +349,18 @@ put_in_ring:
 	mov	%edi, 12(%rcx)
 	ret
 	/* It doesn't fit into 32 bits: a second record has the time of the return. */
-1:	mov	$(2 * USPL_TRACE_RECORD), %ecx
+1:	add	8(%rsi), %rdx
+	push	$0
+	call	put_long
+	pop	%rcx
+	ret
+
+/*
+ * Two records: the second one has the time of the end, and how the call has ended, 8(%rsp). rax:
+ * the ring; rdx: that time; rsi: the slot; edi: the id. Changes rcx, rdi.
+ */
+put_long:
+	mov	$(2 * USPL_TRACE_RECORD), %ecx
 	xadd	%rcx, TR_POS(%rax)
 	push	%rcx
 	RECORD	%rax, %rcx
@@ -381,9 +372,9 @@ put_in_ring:
 	pop	%rcx
 	add	$USPL_TRACE_RECORD, %rcx
 	RECORD	%rax, %rcx
-	add	8(%rsi), %rdx
 	mov	%rdx, (%rcx)
-	movl	$0, 8(%rcx)
+	mov	8(%rsp), %edi
+	mov	%edi, 8(%rcx)
 	movl	$USPL_TRACE_ID_LONG, 12(%rcx)
 	ret
 
@@ -444,7 +435,7 @@ return_slow:
 	call	put_in_ring
 	pop	%rdi
 	jmp	return_back
-1:	NOWHERE
+1:	call	nowhere
 	pop	%rdi
 	jmp	return_back
 
@@ -492,7 +483,7 @@ entry_slow:
 entry_nowhere:
 	cmpl	$0, TT_MUTE(%rax)
 	jne	entry_back
-	NOWHERE
+	call	nowhere
 	jmp	entry_back
 
 /*
@@ -502,7 +493,7 @@ entry_nowhere:
  * shorter than it should be, where a program changes stacks, but never longer: too much may be
  * recorded, never too little.
  */
-	.balign	64
+	.balign	16
 uspl_trace_call_limited:
 	push	%rax
 	push	%rcx
@@ -570,6 +561,206 @@ open_strike:
 2:	ret
 
 /*
+ * Calls that are added up (include/uspl/sums_abi.h): count. A call of a thunk whose entry only is
+ * traced.
+ */
+	.balign	64
+uspl_count_entry:
+	push	%rax
+	push	%rcx
+	ENTRY	count_slow
+count_known:				/* rax: the entry */
+	mov	TT_SUMS(%rax), %rcx
+	test	%rcx, %rcx
+	jz	count_nowhere
+	mov	16(%rsp), %rax
+	mov	5(%rax), %eax		/* the id */
+	incq	(%rcx, %rax, 8)
+count_back:
+	pop	%rcx
+	pop	%rax
+	ret
+count_slow:
+	push	%rdx
+	call	thread_meet
+	pop	%rdx
+	test	%rax, %rax
+	jnz	count_known
+	jmp	count_back
+count_nowhere:
+	cmpl	$0, TT_MUTE(%rax)
+	jne	count_back
+	call	nowhere
+	jmp	count_back
+
+/* A call of a thunk whose calls profile adds up. */
+	.balign	64
+uspl_profile_call:
+	push	%rax
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	ENTRY	profile_slow
+	IN_CHUNK profile_slow, 40
+profile_known:				/* rax: the entry; rcx: E */
+	lea	8(%rcx), %rdx
+	shl	$USPL_SUMS_AT_SHIFT, %rdx
+	cmp	%rdx, TT_TOP(%rax)
+	jb	profile_hard
+	mov	40(%rsp), %rdx		/* the return address */
+	mov	%edx, %esi
+	and	$(USPL_TRACE_THUNK - 1), %esi
+	cmp	$USPL_TRACE_THUNK_RETURN, %esi
+	je	profile_hard
+	mov	%rcx, %rsi
+	SLOT	%rsi
+	cmpq	$0, 8(%rsi)
+	jne	profile_hard
+	/*
+	 * The call becomes the innermost one of the thread's list. It is on the list before it has
+	 * a time: a signal handler that comes in between leaves the list as it finds it.
+	 */
+profile_free:				/* rdx: the return address; rsi: the slot */
+	mov	%rdx, (%rsi)
+	mov	%rax, %rcx
+	rdtsc				/* what comes behind overlaps with it */
+	shl	$32, %rdx
+	or	%rax, %rdx
+	mov	%rdx, 8(%rsi)
+	mov	32(%rsp), %rdx
+	mov	USPL_TRACE_THUNK_RETURN + 1 - 5(%rdx), %edx	/* push $id */
+	imul	$SC_SIZE, %rdx, %rax
+	add	TT_SUMS(%rcx), %rax
+	incq	SC_OPEN(%rax)
+	mov	%rsi, %rax
+	shr	$1, %rax
+	push	TT_TOP(%rcx)
+	pop	(%rax)			/* the call around it */
+	lea	40(%rsp), %rax
+	shl	$USPL_SUMS_AT_SHIFT, %rax
+	or	%rdx, %rax
+	mov	%rax, TT_TOP(%rcx)
+profile_noted:
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	ret
+
+/* Calls that were left, a tail call: a listener sees to them. */
+profile_hard:
+	call	listeners + USPL_LISTEN_PROFILE_ENTER
+	test	%rdx, %rdx		/* 0: this call can't be seen */
+	jz	profile_pass
+	test	%esi, %esi
+	jnz	profile_tail
+	mov	%rcx, %rsi
+	SLOT	%rsi
+	jmp	profile_free
+profile_tail:				/* it is on the list already; as call_tail */
+	SHADOWED %rax, profile_noted
+	FORGET	2, %rax
+	pop	%rsi
+	jmp	leave_by_jump
+profile_pass:
+	pop	%rsi
+	jmp	call_skip
+
+profile_slow:
+	pop	%rsi
+	call	thread_meet
+	test	%rax, %rax
+	jz	call_skip
+	cmpq	$0, TT_RING(%rax)
+	je	call_nowhere
+	lea	32(%rsp), %rcx		/* E */
+	call	chunk_enter
+	test	%rdx, %rdx
+	jz	call_unseen
+	push	%rsi
+	cmpq	$0, TT_KEPT(%rax)
+	jne	profile_hard
+	jmp	profile_known
+
+/* The body has returned. (%rsp): the id, at E. */
+	.balign	16
+uspl_profile_return:
+	push	%rax
+	push	%rcx
+	push	%rdx
+	push	%rsi
+	push	%rdi
+	lea	40(%rsp), %rcx		/* E */
+	mov	%rcx, %rsi
+	SLOT	%rsi
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	sub	8(%rsi), %rdx		/* the duration */
+	mov	%rdx, %rax
+	shr	$32, %rax		/* a long one, or USPL_SUMS_PASSED_BIT */
+	jnz	profile_end
+	mov	%fs:0, %rdi
+	HOME	%rdi, %rax
+	cmp	%rdi, TT_THREAD(%rax)
+	jne	profile_end
+	mov	40(%rsp), %edi		/* the id */
+	shl	$USPL_SUMS_AT_SHIFT, %rcx
+	or	%rdi, %rcx
+	cmp	%rcx, TT_TOP(%rax)
+	jne	profile_again
+	imul	$SC_SIZE, %rdi, %rdi
+	add	TT_SUMS(%rax), %rdi	/* the cell */
+	mov	%rsi, %rcx
+	shr	$1, %rcx
+	mov	(%rcx), %rcx		/* the call around it */
+	mov	%rcx, TT_TOP(%rax)
+	and	$USPL_SUMS_IDS_MAX, %ecx
+	imul	$SC_SIZE, %rcx, %rcx
+	add	TT_SUMS(%rax), %rcx
+	add	%rdx, SC_CHILDREN(%rcx)
+	add	%rdx, SC_SUM(%rdi)
+	decq	SC_OPEN(%rdi)
+	jnz	3f
+1:	cmp	SC_MAX(%rdi), %rdx
+	ja	4f
+2:	imul	control + TC_SUMS_NS(%rip), %rdx
+	bts	$(USPL_SUMS_NS_SHIFT + USPL_SUMS_FIRST_LOG - 1), %rdx
+	bsr	%rdx, %rdx
+	/*
+	 * The address is known early if the branch is foreseen, as it is where the last call took
+	 * about as long: a store to an address that depends on the time stamp would hold up the
+	 * next one for 6 ns.
+	 */
+	mov	SC_LAST(%rdi), %rcx
+	cmp	%rcx, %rdx
+	jne	5f
+6:	incq	SC_BUCKETS - 8 * (USPL_SUMS_NS_SHIFT + USPL_SUMS_FIRST_LOG - 1)(%rdi, %rcx, 8)
+profile_back:
+	movq	$0, 8(%rsi)
+	mov	(%rsi), %rax
+	mov	%rax, 40(%rsp)
+	pop	%rdi
+	pop	%rsi
+	pop	%rdx
+	pop	%rcx
+	pop	%rax
+	ret
+3:	add	%rdx, SC_NESTED(%rdi)
+	jmp	1b
+4:	mov	%rdx, SC_MAX(%rdi)
+	jmp	2b
+5:	mov	%rdx, SC_LAST(%rdi)
+	mov	%rdx, %rcx
+	jmp	6b
+profile_again:
+	lea	40(%rsp), %rcx
+profile_end:				/* rcx: E; rsi: the slot */
+	mov	40(%rsp), %edx
+	call	listeners + USPL_LISTEN_PROFILE_LEAVE
+	jmp	profile_back
+
+/*
  * The slower way into a traced call: a new thread, another stack, an entry that isn't at its home
  * place.
  */
@@ -590,7 +781,7 @@ call_unseen:
 call_nowhere:
 	cmpl	$0, TT_MUTE(%rax)
 	jne	call_skip
-	NOWHERE
+	call	nowhere
 call_skip:				/* to the body, as if the thunk weren't there */
 	mov	24(%rsp), %rcx
 	movslq	6(%rcx), %rdx
@@ -623,7 +814,7 @@ uspl_trace_chosen_end:
  * own. Its second word is another thunk of the session that ends with this one: of a function whose
  * end (tail call) this one is.
  */
-	.balign	64
+	.balign	16
 uspl_mark_call:
 	push	%rax
 	push	%rcx
@@ -671,7 +862,7 @@ mark_tail:
 	pop	%rdi
 	pop	%rsi
 mark_unseen:
-	NOWHERE
+	call	nowhere
 	jmp	call_skip
 
 mark_slow:
@@ -710,7 +901,7 @@ uspl_mark_return:
  * record's position, not yet masked; its time is written and its id is 0. rax is 0 if there is no
  * ring. Changes rdx, rsi, rdi.
  */
-	.balign	64
+	.balign	16
 uspl_mark_take:
 	mov	%ecx, %edi
 	ENTRY	take_slow
@@ -736,7 +927,7 @@ take_slow:
 	jnz	take_known
 	ret
 take_nowhere:
-	NOWHERE
+	call	nowhere
 	xor	%eax, %eax
 	ret
 
@@ -848,6 +1039,14 @@ uspl_mark_same:
 2:	or	$1, %eax		/* clears ZF */
 3:	ret
 
+/* Counts what can be recorded nowhere. */
+nowhere:
+	push	%rcx
+	mov	control + TC_COUNTERS(%rip), %rcx
+	lock incq 8(%rcx)
+	pop	%rcx
+	ret
+
 /* The thread's entry in rax, 0 if it has none. Changes rcx. */
 thread_find:
 	push	%rdx
@@ -904,13 +1103,14 @@ thread_meet:
 	sub	$(USPL_TRACE_THREADS * TT_SIZE), %rdx
 2:	dec	%esi
 	jnz	1b
-	NOWHERE
+	call	nowhere
 	jmp	9f
 	/*
 	 * The key comes last: a signal handler that interrupts us finds an entry that isn't its
 	 * thread's yet, and settles it itself.
 	 */
 3:	mov	%rdx, %r8
+	movq	$USPL_SUMS_NONE, TT_TOP(%r8)
 	call	thread_id
 	call	thread_settle
 	mov	%edi, TT_KEY(%r8)
@@ -921,7 +1121,19 @@ thread_meet:
 	/* Another thread than before: its records are told apart by one that says so. */
 	movq	$0, TT_CHUNK(%rax)
 	mov	%rax, %r8
+	/* Of tables there are some to spare, so that each thread's figures are its own. */
 	push	TT_RING(%rax)
+	cmpq	$0, TT_KEPT(%rax)
+	jne	4f
+	mov	TT_SUMS(%rax), %rcx
+	mov	%rcx, TT_KEPT(%rax)
+4:
+	mov	control + TC_COUNTERS(%rip), %rcx
+	mov	(%rcx), %rcx
+	cmp	control + TC_SUMS_SPARE(%rip), %rcx
+	jae	6f
+	movq	$0, TT_RING(%rax)
+6:
 	call	thread_id
 	call	thread_settle
 	pop	%rsi			/* the ring that was the other one's */
@@ -931,6 +1143,7 @@ thread_meet:
 	jne	7f
 	mov	%rax, TR_TID(%rsi)
 	movq	$0, TR_OPEN(%rsi)
+	incq	TR_EARLIER(%rsi)
 	mov	%eax, %r11d
 	mov	$USPL_TRACE_RECORD, %ecx
 	xadd	%rcx, TR_POS(%rsi)
@@ -965,6 +1178,7 @@ thread_settle:
 	dec	%rcx
 	jnz	1b
 	movq	$0, TT_RING(%r8)
+	movq	$0, TT_SUMS(%r8)
 	movq	$1, TT_MUTE(%r8)
 	ret
 2:	movq	$0, TT_MUTE(%r8)
@@ -975,6 +1189,10 @@ thread_settle:
 	lock xadd %rsi, (%rcx)
 	cmp	control + TC_N_RINGS(%rip), %rsi
 	jae	3f
+	mov	control + TC_SUMS_LEN(%rip), %rcx
+	imul	%rsi, %rcx
+	add	control + TC_SUMS(%rip), %rcx
+	mov	%rcx, TT_SUMS(%r8)
 	imul	control + TC_RING_BYTES(%rip), %rsi
 	add	control + TC_RINGS(%rip), %rsi
 	mov	%rax, TR_TID(%rsi)

@@ -14,11 +14,15 @@
 
 #include "uspl/mark_abi.h"
 
-/* Where the listeners' code lies behind the runtime's, and its two entries. */
+/* Where the listeners' code lies behind the runtime's, and its entries. */
 #define USPL_LISTEN_CODE 8192
 #define USPL_LISTEN_ENTER 0
 #define USPL_LISTEN_LEAVE 16
 #define USPL_LISTEN_LEAVE_LIMITED 32
+/* And those that profile's runtime calls where there is more to do than to add up (trace.S). */
+#define USPL_LISTEN_PROFILE_ENTER 48
+#define USPL_LISTEN_PROFILE_LEAVE 64
+#define USPL_LISTEN_HEAD 80 /* bytes of all entries */
 /* What stands in front of a body that is listened to: call, jmp, the id. */
 #define USPL_LISTEN_STUB 14
 #define USPL_LISTEN_STUB_ID 5 /* from the return address of the call */
@@ -44,6 +48,10 @@ enum uspl_listen_job {
 	USPL_LISTEN_LOCK,
 	USPL_LISTEN_SIGOFF,
 	USPL_LISTEN_POOL,
+	/* sums_abi.h; no listener is told of these. */
+	USPL_LISTEN_COUNT,
+	USPL_LISTEN_PROFILE,
+	USPL_LISTEN_COVERAGE,
 };
 
 /* Where a value is when the function is entered, or has returned. */

@@ -89,12 +89,20 @@
 #define TC_EXIT 120
 #define TC_ARENAS 128
 #define TC_TIDS 1152
+#define TC_SUMS 1416
+#define TC_SUMS_LEN 1424
+#define TC_SUMS_IDS 1432
+#define TC_SUMS_SPARE 1440
+#define TC_SUMS_NS 1448
 
 #define TT_THREAD 0
 #define TT_KEY 8
 #define TT_CHUNK 16
 #define TT_RING 24
 #define TT_MUTE 32
+#define TT_TOP 40
+#define TT_SUMS 48
+#define TT_KEPT 56
 #define TT_SIZE 64
 
 #define TR_POS 0
@@ -102,6 +110,7 @@
 #define TR_UNSEEN 16
 #define TR_OPEN 24
 #define TR_RECORDS 32
+#define TR_EARLIER 40
 
 #define USPL_TRACE_ARENAS 64     /* modules that can be traced at once */
 #define USPL_TRACE_TIDS 64       /* threads that can be chosen */
@@ -161,6 +170,12 @@ struct uspl_trace_control {
 	struct uspl_trace_arena arenas[USPL_TRACE_ARENAS];
 	uint32_t tids[USPL_TRACE_TIDS]; /* as the target knows them */
 	uint64_t config;                /* where the listeners' is (listen_abi.h); 0: none */
+	/*
+	 * Of tracers that add up (sums_abi.h): where the first thread's table is, 0 if there is
+	 * none; bytes of a table; the highest id; so many tables go to one thread each, then the
+	 * table of a thread that has ended is used again; USPL_SUMS_NS.
+	 */
+	uint64_t sums, sums_len, sums_ids, sums_spare, sums_ns;
 };
 
 /* A thread that the runtime has seen. */
@@ -170,7 +185,13 @@ struct uspl_trace_thread {
 	uint64_t chunk;    /* the chunk that its stack is in, 0 if none yet; + 8 (see trace.S) */
 	uint64_t ring;     /* address; 0: there is none left, or mute */
 	uint64_t mute;     /* 1: this thread isn't to be recorded */
-	uint64_t rest[3];
+	uint64_t top;      /* of profile: the innermost open call, a word (sums_abi.h) */
+	uint64_t sums;     /* the thread's table; 0: it has none */
+	/*
+	 * A ring that a trigger has taken away (trigger_fire.c). Of profile: the table of a thread
+	 * that has ended, whose list of open calls is still there.
+	 */
+	uint64_t kept;
 };
 
 /* At the beginning of a ring. Written by the thread, read by the tool at any time. */
@@ -184,7 +205,8 @@ struct uspl_trace_ring {
 	 */
 	uint64_t n_open;
 	uint64_t records; /* of markers, ever taken */
-	uint64_t rest[3];
+	uint64_t earlier; /* threads that had this one's place, and have ended */
+	uint64_t rest[2];
 };
 
 /* A call: graph. */
@@ -220,7 +242,7 @@ struct uspl_trace_shared_map {
 	uint64_t shadow;
 };
 
-#define USPL_TRACE_ABI_VERSION 10
+#define USPL_TRACE_ABI_VERSION 11
 #define USPL_TRACE_MAGIC 0x314543415254504cull /* "LPTRACE1", little endian */
 #define USPL_TRACE_SITE_BYTES 5
 
@@ -310,14 +332,23 @@ USPL_TRACE_AT(uspl_trace_control, shadow, TC_SHADOW);
 USPL_TRACE_AT(uspl_trace_control, exit, TC_EXIT);
 USPL_TRACE_AT(uspl_trace_control, arenas, TC_ARENAS);
 USPL_TRACE_AT(uspl_trace_control, tids, TC_TIDS);
+USPL_TRACE_AT(uspl_trace_control, sums, TC_SUMS);
+USPL_TRACE_AT(uspl_trace_control, sums_len, TC_SUMS_LEN);
+USPL_TRACE_AT(uspl_trace_control, sums_ids, TC_SUMS_IDS);
+USPL_TRACE_AT(uspl_trace_control, sums_spare, TC_SUMS_SPARE);
+USPL_TRACE_AT(uspl_trace_control, sums_ns, TC_SUMS_NS);
 USPL_TRACE_AT(uspl_trace_thread, key, TT_KEY);
 USPL_TRACE_AT(uspl_trace_thread, chunk, TT_CHUNK);
 USPL_TRACE_AT(uspl_trace_thread, ring, TT_RING);
 USPL_TRACE_AT(uspl_trace_thread, mute, TT_MUTE);
+USPL_TRACE_AT(uspl_trace_thread, top, TT_TOP);
+USPL_TRACE_AT(uspl_trace_thread, sums, TT_SUMS);
+USPL_TRACE_AT(uspl_trace_thread, kept, TT_KEPT);
 USPL_TRACE_AT(uspl_trace_ring, tid, TR_TID);
 USPL_TRACE_AT(uspl_trace_ring, unseen, TR_UNSEEN);
 USPL_TRACE_AT(uspl_trace_ring, n_open, TR_OPEN);
 USPL_TRACE_AT(uspl_trace_ring, records, TR_RECORDS);
+USPL_TRACE_AT(uspl_trace_ring, earlier, TR_EARLIER);
 _Static_assert(sizeof(struct uspl_trace_thread) == TT_SIZE, "trace.S knows this");
 
 #endif

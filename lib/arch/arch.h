@@ -138,6 +138,8 @@ struct thunk {
 	taddr leave;  /* a probe that waits for the return and makes the record; 0: there is none */
 	bool limited; /* only so many nested calls are recorded */
 	bool heard;   /* its return is told to a listener (include/uspl/listen_abi.h) */
+	bool summed;  /* its calls are added up, not recorded (include/uspl/sums_abi.h) */
+	taddr flag;   /* of thunk_flag */
 };
 
 struct arch_regs; /* a thread's registers: thread/thread.h */
@@ -241,6 +243,8 @@ struct arch {
 	bool (*thunk_entry)(const struct thunk *thunk, uint8_t *code);
 	/* The same for one that records nothing and only goes to the body. */
 	bool (*thunk_bare)(const struct thunk *thunk, uint8_t *code);
+	/* And for one that sets the byte thunk->flag to 1 in the first call, and calls nothing. */
+	bool (*thunk_flag)(const struct thunk *thunk, uint8_t *code);
 	/*
 	 * Writes what tells a listener of a call, and goes on to thunk->body: USPL_LISTEN_STUB
 	 * bytes for a place `at`. False if something is out of reach.

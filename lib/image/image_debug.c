@@ -322,15 +322,29 @@ char *image_producer(const struct image *image, const char *unit)
 	return NULL;
 }
 
-char *image_line(const struct image *image, taddr addr)
+char *image_source(const struct image *image, taddr addr, int *ret_line)
 {
 	Dwfl_Module *mod = image_dwfl_module(image);
 	Dwfl_Line *line = mod ? dwfl_module_getsrc(mod, addr) : NULL;
 	int number = 0;
 	const char *file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
+	const char *dir = file && *file != '/' ? dwfl_line_comp_dir(line) : NULL;
+	char *path = NULL;
+
+	if (!file || number <= 0 ||
+	    asprintf(&path, "%s%s%s", dir ? dir : "", dir ? "/" : "", file) < 0)
+		return NULL;
+	*ret_line = number;
+	return path;
+}
+
+char *image_line(const struct image *image, taddr addr)
+{
+	int number;
+	auto_free char *file = image_source(image, addr, &number);
 	char *text = NULL;
 
-	if (!file || number <= 0)
+	if (!file)
 		return NULL;
 	return asprintf(&text, "%s:%d", file_basename(file), number) < 0 ? NULL : text;
 }

@@ -32,5 +32,10 @@ char *image_producer(const struct image *image, const char *unit);
  * The place in the source of the code at addr, "limit.c:12"; allocated, NULL if that isn't known.
  */
 char *image_line(const struct image *image, taddr addr);
+/*
+ * The same with the path of the file, relative to nothing where the debug information tells; the
+ * caller frees it. *ret_line is touched on success only.
+ */
+char *image_source(const struct image *image, taddr addr, int *ret_line);
 
 #endif

@@ -18,21 +18,12 @@ static struct uspl_trace_ring *meet(void)
 	return thread ? (struct uspl_trace_ring *)thread->ring : NULL;
 }
 
-/* The thread's ring, by the table that trace.S fills; NULL if it has none. */
+/* The thread's ring; NULL if it has none. */
 static struct uspl_trace_ring *find_ring(void)
 {
-	struct uspl_trace_thread *table = (struct uspl_trace_thread *)uspl_control.threads;
-	uint64_t self, place;
+	const struct uspl_trace_thread *thread = listen_thread();
 
-	__asm__("mov %%fs:0, %0" : "=r"(self));
-	/* As HOME of trace.S. */
-	place = (((self >> 10) + self) >> 12) & (USPL_TRACE_THREADS - 1);
-	for (unsigned i = 0; i < USPL_TRACE_PROBES; i++) {
-		if (table[place].thread == self)
-			return (struct uspl_trace_ring *)table[place].ring;
-		place = (place + 1) & (USPL_TRACE_THREADS - 1);
-	}
-	return meet();
+	return thread ? (struct uspl_trace_ring *)thread->ring : meet();
 }
 
 /*

@@ -12,8 +12,6 @@
 
 #include "runtime/listen/trigger_fire.h"
 
-#define RING_KEPT 0 /* in uspl_trace_thread.rest */
-
 static void set_thresholds(struct uspl_listen_config *config, uint64_t threshold)
 {
 	for (uint64_t i = 0; i < config->n_controls; i++)
@@ -30,12 +28,12 @@ static void set_rings(bool on)
 	for (unsigned i = 0; i < USPL_TRACE_THREADS; i++) {
 		struct uspl_trace_thread *thread = &table[i];
 
-		if (on && thread->rest[RING_KEPT]) {
-			thread->ring = thread->rest[RING_KEPT];
-			thread->rest[RING_KEPT] = 0;
+		if (on && thread->kept) {
+			thread->ring = thread->kept;
+			thread->kept = 0;
 			thread->mute = 0;
 		} else if (!on && thread->ring) {
-			thread->rest[RING_KEPT] = thread->ring;
+			thread->kept = thread->ring;
 			thread->mute = 1;
 			thread->ring = 0;
 		}

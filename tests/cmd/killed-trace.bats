@@ -56,13 +56,13 @@ expect_stopped() {
 # kill_trace CALL, fail_trace CALL - uspl-trace SUBCOMMAND dies there, or is failed
 kill_trace() {
 	"$STATE" || return
-	inject signal=KILL "$1" uspl-trace "$SUBCOMMAND" "$TARGET"
+	inject signal=KILL "$1" uspl-trace "$SUBCOMMAND" ${TRACER_OPTION:+"$TRACER_OPTION"} "$TARGET"
 	expect_stopped
 }
 
 fail_trace() {
 	"$STATE" || return
-	inject "error=${ERRORS[$(($1 % ${#ERRORS[@]}))]}" "$1" uspl-trace "$SUBCOMMAND" "$TARGET"
+	inject "error=${ERRORS[$(($1 % ${#ERRORS[@]}))]}" "$1" uspl-trace "$SUBCOMMAND" ${TRACER_OPTION:+"$TRACER_OPTION"} "$TARGET"
 	case $status in
 	0 | 1 | 3) expect_stopped ;;
 	*) fail "status $status" ;;
@@ -74,7 +74,7 @@ fail_trace() {
 signal_trace() {
 	local signals=(INT TERM)
 	"$STATE" || return
-	inject "signal=${signals[$(($1 % 2))]}" "$1" uspl-trace "$SUBCOMMAND" "$TARGET"
+	inject "signal=${signals[$(($1 % 2))]}" "$1" uspl-trace "$SUBCOMMAND" ${TRACER_OPTION:+"$TRACER_OPTION"} "$TARGET"
 	case $status in
 	0) expect_stopped ;;
 	1) expect_message 'interrupted' && expect_stopped ;;
@@ -85,12 +85,19 @@ signal_trace() {
 # crash_trace HOW SUBCOMMAND STATE - as crash() does for apply and undo
 crash_trace() {
 	SUBCOMMAND=$2 STATE=$3
-	"$STATE" && choose_calls "$1" uspl-trace "$SUBCOMMAND" "$TARGET" || return
+	"$STATE" && choose_calls "$1" uspl-trace "$SUBCOMMAND" ${TRACER_OPTION:+"$TRACER_OPTION"} "$TARGET" || return
 	for_each_call "$SUBCOMMAND, ${1}ed" "${1}_trace"
 }
 
 @test "uspl-trace start is killed" {
 	SAMPLE=37 crash_trace kill start start_fresh
+}
+
+@test "uspl-trace start is killed, of a tracer that adds up" {
+	local TRACER_OPTION
+	for TRACER_OPTION in --tracer=profile --tracer=coverage; do
+		SAMPLE=71 crash_trace kill start start_fresh
+	done
 }
 
 @test "uspl-trace stop is killed" {

@@ -143,7 +143,7 @@ expect_as_before() {
 @test "both come and go again and again, with every thread stopped or not" {
 	fixture_start
 	local tracer stop
-	for tracer in graph function; do
+	for tracer in graph function profile count; do
 		for stop in '' --stop; do
 			# shellcheck disable=SC2086 # no argument if it is empty
 			{

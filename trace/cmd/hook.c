@@ -12,10 +12,12 @@
 #include "trace/output/tracer.h"
 #include "trace/output/view.h"
 #include "trace/tally/glob.h"
+#include "trace/tally/tally.h"
 
 #define RING_DEFAULT (1 << 20)
+#define NO_RING 4096 /* of records; there are none */
 
-int hook_add_options(struct hook_options *opts, cli_option_vec *table, struct uspl_err *err)
+static int add_choice(struct hook_options *opts, cli_option_vec *table, struct uspl_err *err)
 {
 	const struct cli_option options[] = {
 		{ 'F', "function", "GLOB", CLI_STRINGS, &opts->only,
@@ -25,10 +27,20 @@ int hook_add_options(struct hook_options *opts, cli_option_vec *table, struct us
 		  "trace in these modules (default: in the program itself)" },
 		{ 0, "keep-mcount", NULL, CLI_FLAG, &opts->keep_mcount,
 		  "of a program built with -pg: let it go on calling mcount" },
-		{ 0, "depth", "N", CLI_INT, &opts->depth,
-		  "record no more than so many calls in each other" },
 		{ 0, "tid", "TID", CLI_STRINGS, &opts->tids,
 		  "record what these threads call only (default: all threads, new ones, too)" },
+		{ 0, "json", NULL, CLI_FLAG, &opts->json, "print the result as JSON" },
+	};
+
+	return cli_add_options(table, options, ARRAY_SIZE(options), err);
+}
+
+int hook_add_options(struct hook_options *opts, bool records, cli_option_vec *table,
+		     struct uspl_err *err)
+{
+	const struct cli_option options[] = {
+		{ 0, "depth", "N", CLI_INT, &opts->depth,
+		  "record no more than so many calls in each other" },
 		{ 0, "threshold", "TIME", CLI_SECONDS, &opts->threshold_s,
 		  "record calls that take as long or longer only ('5us')" },
 		{ 0, "buffer", "KB", CLI_INT, &opts->buffer_kb,
@@ -41,9 +53,11 @@ int hook_add_options(struct hook_options *opts, cli_option_vec *table, struct us
 		  "how much of each string is recorded (default 48)" },
 		{ 0, "trigger", "ACTION:FUNCTION[>TIME]", CLI_STRINGS, &opts->triggers,
 		  "start, stop or snapshot when it is called, or takes as long" },
-		{ 0, "json", NULL, CLI_FLAG, &opts->json, "print the result as JSON" },
 	};
+	int rc = add_choice(opts, table, err);
 
+	if (rc || !records)
+		return rc;
 	return cli_add_options(table, options, ARRAY_SIZE(options), err);
 }
 
@@ -97,9 +111,16 @@ uint64_t hook_ring_bytes(int kb)
 	return power;
 }
 
+static bool sees_entries_only(const struct tracer *tracer)
+{
+	return tracer->hook ? tracer->hook->entries : tracer->tally->entries;
+}
+
 /* What can be seen to be wrong without looking at the process. */
 static int check(const struct tracer *tracer, const struct hook_options *opts, struct uspl_err *err)
 {
+	if (!tracer->hook)
+		return 0;
 	if (opts->depth && tracer->hook->entries)
 		return uspl_fail(err, USPL_E_USAGE,
 				 "the tracer '%s' sees no returns, and so no depth: '--depth' is "
@@ -131,6 +152,16 @@ static int read_tids(const cli_strings *words, tid_vec *tids, struct uspl_err *e
 	return 0;
 }
 
+/* The plan of a tracer that adds up. */
+static struct listen_plan plan_of(const struct tracer_tally *tally, const tid_vec *tids)
+{
+	bool flag = tally->flag && !tids->n;
+
+	return (struct listen_plan){ .job = tally->job,
+				     .flag = flag,
+				     .cell_len = flag ? 0 : tally->cell_len };
+}
+
 static int start(const struct tracer *tracer, const struct hook_options *opts,
 		 struct listening *listening, struct trace_request *request, pid_t pid,
 		 struct uspl_err *err)
@@ -151,7 +182,9 @@ static int start(const struct tracer *tracer, const struct hook_options *opts,
 	if (rc)
 		return rc;
 	proc->begins = opts->begins;
-	request->listen = listening_plan(listening);
+	if (tracer->tally)
+		listening->plan = plan_of(tracer->tally, &request->tids);
+	request->listen = tracer->tally ? &listening->plan : listening_plan(listening);
 	rc = view_start(proc, request, &result, err);
 	if (rc)
 		return rc;
@@ -162,10 +195,10 @@ static int start(const struct tracer *tracer, const struct hook_options *opts,
 int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid,
 	       struct uspl_err *err)
 {
-	auto_listening struct listening listening = { .entries = tracer->hook->entries };
+	auto_listening struct listening listening = { .entries = sees_entries_only(tracer) };
 	struct trace_request request = {
-		.entries = tracer->hook->entries,
-		.ring_bytes = hook_ring_bytes(opts->buffer_kb),
+		.entries = sees_entries_only(tracer),
+		.ring_bytes = tracer->hook ? hook_ring_bytes(opts->buffer_kb) : NO_RING,
 		.threshold_s = opts->threshold_s,
 		.depth = (unsigned)opts->depth,
 		.choice = { is_module_wanted, is_function_wanted, opts },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* hook.h - starting a tracer that stands in the target's functions */
+/* hook.h - starting a tracer that stands in functions of the target that the user chooses */
 #ifndef USPL_TRACE_CMD_HOOK_H
 #define USPL_TRACE_CMD_HOOK_H
 
@@ -8,7 +8,10 @@
 struct listening;
 struct tracer;
 
-/* What a user has chosen for a tracer of the first sort. Zero-initialise it. */
+/*
+ * What a user has chosen for a tracer of the first sort, or one that adds up calls. Zero-initialise
+ * it.
+ */
 struct hook_options {
 	cli_strings only, not, modules, tids, args, results, triggers;
 	double threshold_s;
@@ -19,8 +22,11 @@ struct hook_options {
 	const struct listening *listening;
 };
 
-/* Appends these options to a command's table. */
-int hook_add_options(struct hook_options *opts, cli_option_vec *table,
+/*
+ * Appends these options to a command's table: those that choose what is traced, and, if the tracer
+ * records calls, those that say what is recorded.
+ */
+int hook_add_options(struct hook_options *opts, bool records, cli_option_vec *table,
 		     struct uspl_err *err) uspl_must_check;
 void hook_options_release(struct hook_options *opts);
 /* Starts the tracer in a process, and says so. */

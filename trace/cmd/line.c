@@ -8,6 +8,11 @@
 #include "trace/tracers/tracers.h"
 #include "trace/watch/watch_loop.h"
 
+bool line_is_hooked(const struct line *line)
+{
+	return line->tracer->hook || (line->tracer->tally && line->tracer->tally->cell_len);
+}
+
 static int add_tracer_option(struct line *line, cli_option_vec *table, struct uspl_err *err)
 {
 	const struct cli_option option = {
@@ -45,7 +50,7 @@ static int find_tracer(const struct cli_command *about, int argc, char **argv, s
 	rc = cli_add_options(&table, about->options, about->n_options, err);
 	if (rc)
 		return rc;
-	rc = hook_add_options(&line->hook, &table, err);
+	rc = hook_add_options(&line->hook, true, &table, err);
 	if (rc)
 		return rc;
 	rc = watch_add_options(&line->watch, &table, err);
@@ -69,10 +74,10 @@ static int parse_options(const struct cli_command *about, int argc, char **argv,
 	rc = cli_add_options(&table, about->options, about->n_options, err);
 	if (rc)
 		return rc;
-	rc = tracer->hook    ? hook_add_options(&line->hook, &table, err)
-	     : tracer->tally ? tally_add_options(&line->tally, &table, err)
-	     : tracer->watch ? watch_add_options(&line->watch, &table, err)
-			     : 0;
+	rc = line_is_hooked(line) ? hook_add_options(&line->hook, tracer->hook, &table, err)
+	     : tracer->tally      ? tally_add_options(&line->tally, &table, err)
+	     : tracer->watch      ? watch_add_options(&line->watch, &table, err)
+				  : 0;
 	if (rc)
 		return rc;
 	rc = tracer_add_options(tracer, line->state, &table, err);

@@ -24,6 +24,8 @@ struct line {
 int line_parse(const struct cli_command *about, int argc, char **argv, struct line *line,
 	       struct uspl_err *err) uspl_must_check;
 void line_release(struct line *line);
+/* The tracer stands in functions that the user chooses: hook_start starts it. */
+bool line_is_hooked(const struct line *line);
 DEFINE_AUTO_RELEASE(line, struct line, line_release)
 #define auto_line __attribute__((cleanup(cleanup_line_)))
 

@@ -44,9 +44,9 @@ static int run_hooked(struct line *line, struct child *child, struct uspl_err *e
 	if (rc)
 		return rc;
 	line->hook.begins = line->tally.begins = true;
-	rc = line->tracer->tally
-		     ? tally_start(line->tracer, line->state, &line->tally, child->pid, err)
-		     : hook_start(line->tracer, &line->hook, child->pid, err);
+	rc = line_is_hooked(line)
+		     ? hook_start(line->tracer, &line->hook, child->pid, err)
+		     : tally_start(line->tracer, line->state, &line->tally, child->pid, err);
 	if (rc)
 		return rc;
 	return child_follow(child, print_records, line, err);

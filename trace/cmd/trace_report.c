@@ -116,14 +116,6 @@ static int choose_form(const struct tracer *tracer, const char *name, bool *json
 	return 0;
 }
 
-static int require_leaks(const struct tracer *tracer, struct uspl_err *err)
-{
-	if (tracer->tally && tracer->tally->finds_leaks)
-		return 0;
-	return uspl_fail(err, USPL_E_UNSUPPORTED, "the tracer '%s' knows nothing of leaks",
-			 tracer->name);
-}
-
 /* Of a tracer that records calls. */
 static int report(struct reader *reader, const struct report_options *opts, struct uspl_err *err)
 {
@@ -179,7 +171,8 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 	const struct cli_option table[] = {
 		{ 0, "json", NULL, CLI_FLAG, &opts.json,
 		  "print JSON: an object for each function, or each line" },
-		{ 0, "format", "NAME", CLI_STRING, &form, "'text' (default) or 'json', the same" },
+		{ 0, "format", "NAME", CLI_STRING, &form,
+		  "'text' (default) or 'json', the same; of 'coverage' also 'lcov', for genhtml" },
 		{ 0, "sort", "KEY", CLI_STRING, &opts.sort,
 		  "by 'self' (default), 'calls', 'total', 'min', 'avg', 'p99' or 'max'" },
 		{ 0, "of", "FUNCTION", CLI_STRING, &opts.of,
@@ -188,6 +181,10 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 		  "how the numbers differ from those of an older trace (record -o FILE)" },
 		{ 0, "lines", NULL, CLI_FLAG, &opts.lines,
 		  "with each function's file and line, where they are known" },
+		{ 0, "per-thread", NULL, CLI_FLAG, &tally_opts.per_thread,
+		  "of the tracers 'profile' and 'count': each thread's figures by themselves" },
+		{ 0, "histogram", NULL, CLI_FLAG, &tally_opts.histogram,
+		  "of the tracer 'profile': how many calls took how long" },
 		{ 0, "leaks", NULL, CLI_FLAG, &tally_opts.leaks,
 		  "of the tracer 'alloc': find the blocks that nothing points to any more" },
 	};
@@ -206,24 +203,23 @@ int trace_report(int argc, char **argv, struct uspl_err *err)
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	tracer = tracer_of(&reader.view.session);
-	if (form) {
+	tally_opts.lcov = form && !strcmp(form, "lcov");
+	if (form && !tally_opts.lcov) {
 		rc = choose_form(tracer, form, &opts.json, err);
 		if (rc)
 			return rc;
 	}
-	if (tally_opts.leaks) {
-		rc = require_leaks(tracer, err);
-		if (rc)
-			return rc;
-	}
+	tally_opts.json = opts.json;
+	tally_opts.sort = opts.sort;
+	rc = tally_check_report(tracer, &tally_opts, err);
+	if (rc)
+		return rc;
 	if (!tracer->tally)
 		return report(&reader, &opts, err);
-	if (opts.sort || opts.of || opts.diff || opts.lines)
+	if (opts.of || opts.diff || opts.lines)
 		return uspl_fail(err, USPL_E_USAGE, "'--%s' is for tracers that record calls",
-				 opts.sort   ? "sort"
-				 : opts.of   ? "of"
+				 opts.of     ? "of"
 				 : opts.diff ? "diff"
 					     : "lines");
-	tally_opts.json = opts.json;
 	return tally_report(tracer, reader.log.pid, &tally_opts, err);
 }

@@ -37,7 +37,7 @@ static int start_one(void *ctx, pid_t pid, struct uspl_err *err)
 {
 	struct line *line = ctx;
 
-	if (line->tracer->hook)
+	if (line_is_hooked(line))
 		return hook_start(line->tracer, &line->hook, pid, err);
 	if (line->tracer->tally)
 		return tally_start(line->tracer, line->state, &line->tally, pid, err);

@@ -132,7 +132,7 @@ static int ask(const struct trace_request *request, struct listen_function *func
 	function->candidate = candidate;
 	function->names = names.items;
 	function->n_names = names.n;
-	if (*ret && request->listen)
+	if (*ret && request->listen && request->listen->choose)
 		return listen_to(request->listen, function, candidate, err);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "trace/engine/clocks.h"
 #include "trace/engine/listen_plan.h"
 #include "trace/engine/session.h"
+#include "trace/engine/sums.h"
 #include "trace/engine/trace_buffers.h"
 
 #define LISTEN_CONFIG_MAX (64u << 20)
@@ -70,7 +71,7 @@ static int lay_out(const struct trace_request *request, const struct trace_sessi
 	if (out->oom || plan->texts.oom)
 		return uspl_fail_nomem(err);
 	config.own = out->len;
-	config.own_len = trace_pages(plan->own_len);
+	config.own_len = trace_pages(plan->own_len) + sums_tables_len(plan, session);
 	config.len = config.own + config.own_len + plan->leaves_len;
 	memcpy(out->data, &config, sizeof(config));
 	by_id = (uint16_t *)(out->data + config.by_id);
@@ -217,7 +218,7 @@ int listen_config_read(const struct proc *proc, const struct trace_session *sess
 	auto_listen_config struct listen_config config = { 0 };
 	int rc;
 
-	if (!head || !head->config) {
+	if (!head || !head->config || shared_map_is_copy(proc, head->tables)) {
 		*ret = config;
 		return 0;
 	}

@@ -32,10 +32,18 @@ struct listen_plan {
 	enum uspl_listen_job job;
 	uint64_t own_len, thread_len; /* bytes that the job has: for all, and for each thread */
 	uint64_t leaves_len;          /* and behind its own, whole pages; alloc */
-	bool halted;                  /* nothing is recorded until a trigger starts it */
-	bool snapshots;               /* a trigger may keep what was recorded */
-	bool no_calls;                /* calls themselves leave no records */
-	/* Says of a chosen function whether it is listened to, and fills in how. */
+	/*
+	 * Of a tracer that adds up calls (uspl/sums_abi.h): bytes of a cell, 0 for all others. Or
+	 * flag: each function has a byte that its first call sets.
+	 */
+	uint64_t cell_len;
+	bool flag;
+	bool halted;    /* nothing is recorded until a trigger starts it */
+	bool snapshots; /* a trigger may keep what was recorded */
+	bool no_calls;  /* calls themselves leave no records */
+	/*
+	 * Says of a chosen function whether it is listened to, and fills in how. NULL: none is.
+	 */
 	int (*choose)(void *ctx, struct listen_plan *plan, const struct listen_function *function,
 		      struct uspl_listen_site *site, bool *ret, struct uspl_err *err);
 	/* Asked when all functions were: a failure ends the start. NULL: nothing to ask. */
@@ -58,7 +66,8 @@ struct listen_config {
 };
 
 /*
- * Reads the listener config of a session; an empty one (magic 0) if it has none. USPL_E_HOSTILE if
+ * Reads the listener config of a session; an empty one (magic 0) if it has none, as in a child of
+ * fork. USPL_E_HOSTILE if
  * it contradicts itself: what comes out can be relied on.
  */
 int listen_config_read(const struct proc *proc, const struct trace_session *session,

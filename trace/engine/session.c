@@ -18,6 +18,7 @@
 #include "trace/engine/nop_mcount.h"
 #include "trace/engine/runtimes.h"
 #include "trace/engine/shadow_maps.h"
+#include "trace/engine/sums.h"
 #include "trace/engine/trace_buffers.h"
 #include "trace/engine/switch.h"
 #include "trace/engine/thread_offsets.h"
@@ -99,6 +100,12 @@ static int complete_control(struct proc *proc, const struct trace_request *reque
 	control->threshold = threshold_of(request);
 	control->depth = request->depth;
 	control->config = session->regions.items[0].head.config;
+	if (request->listen) {
+		int rc = sums_control(proc, request->listen, session, control, err);
+
+		if (rc)
+			return rc;
+	}
 	vec_for_each (&session->regions, region)
 		control->arenas[n++] =
 			(struct uspl_trace_arena){ region->head.thunks, region->head.thunks_len };
@@ -245,7 +252,7 @@ static int make_way(struct proc *proc, const module_vec *modules, struct uspl_er
 		uspl_hint(err, "'uspl-trace stop %d' ends it", proc->pid);
 		return -USPL_E_CONFLICT;
 	}
-	rc = session_stop(proc, modules, &session, false, &off, err);
+	rc = session_stop(proc, modules, &session, &(struct session_end){ 0 }, &off, err);
 	if (rc)
 		return rc;
 	if (off.inside) {
@@ -319,10 +326,13 @@ static int take_back(struct starting *starting, int rc)
  */
 static int require_memory(const struct starting *starting, struct uspl_err *err)
 {
-	uint64_t need = trace_buffers_may_fill(starting->proc, starting->request);
+	const struct trace_request *request = starting->request;
+	uint64_t need = trace_buffers_may_fill(starting->proc, request);
 	const struct trace_region *region;
 	const struct uspl_trace_site *site;
 
+	if (request->listen)
+		need += sums_may_fill(starting->proc, request->listen, &starting->session);
 	vec_for_each (&starting->session.regions, region) {
 		taddr page = 0;
 
@@ -387,6 +397,11 @@ static int check_loaded(const struct starting *starting, struct uspl_err *err)
 	if (request->entries && starting->shared.first_id > USPL_TRACE_ENTRY_IDS_MAX)
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "more than %d functions at once",
 				 USPL_TRACE_ENTRY_IDS_MAX - 1);
+	if (request->listen && request->listen->cell_len == sizeof(struct uspl_sums_cell) &&
+	    starting->shared.first_id > USPL_SUMS_IDS_MAX)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "calls of more than %d functions can't be added up at once",
+				 USPL_SUMS_IDS_MAX);
 	if (request->listen && request->listen->check) {
 		rc = request->listen->check(request->listen->ctx, err);
 		if (rc)
@@ -451,9 +466,9 @@ unload:
 }
 
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
-		 bool force, struct trace_switch *ret, struct uspl_err *err)
+		 const struct session_end *end, struct trace_switch *ret, struct uspl_err *err)
 {
-	const struct switch_way way = { .drain = { DRAIN_SCAN_BYTES, force } };
+	const struct switch_way way = { .drain = { DRAIN_SCAN_BYTES, end->force } };
 	int rc;
 
 	*ret = (struct trace_switch){ 0 };
@@ -462,6 +477,11 @@ int session_stop(struct proc *proc, const module_vec *modules, struct trace_sess
 	rc = switch_sites(proc, modules, session, &way, ret, err);
 	if (rc || ret->inside)
 		return rc;
+	if (end->last) {
+		rc = end->last(end->ctx, err);
+		if (rc)
+			return rc;
+	}
 	rc = unload(proc, modules, session, &session->regions.items[0].head, err);
 	if (rc) {
 		uspl_context(err, "nothing is traced any more, but memory stays mapped");

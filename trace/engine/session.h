@@ -64,14 +64,25 @@ bool session_is_copy(const struct proc *proc, const struct trace_session *sessio
  */
 int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
 		  struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
+/* How a session is stopped. */
+struct session_end {
+	bool force; /* a stack that may lead into traced calls all the same doesn't count */
+	/*
+	 * Called when nothing is traced any more, before what the session has in the target is
+	 * unmapped. Not if that has to stay. NULL: nothing to do. A failure ends the stop.
+	 */
+	int (*last)(void *ctx, struct uspl_err *err);
+	void *ctx;
+};
+
 /*
  * Stops it. Calls that are open on stacks that no thread is on then return without the tracer.
- * force: such a stack that may lead into traced calls all the same doesn't count. For both, no
- * update may have been left in the middle of its switch (command/interrupted.h). If the switch is
- * made and memory has to stay mapped, for want of a system call, that is a failure, too: another
+ * No update may have been left in the middle of its switch (command/interrupted.h). If the switch
+ * is made and memory has to stay mapped, for want of a system call, that is a failure, too: another
  * stop takes it.
  */
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
-		 bool force, struct trace_switch *ret, struct uspl_err *err) uspl_must_check;
+		 const struct session_end *end, struct trace_switch *ret,
+		 struct uspl_err *err) uspl_must_check;
 
 #endif

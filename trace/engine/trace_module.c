@@ -2,7 +2,7 @@
 // trace_module.c - a session's part in one module: thunks, the runtime's copy, the record
 /*
  *     guard | record, r-- | runtime, r-x | control, rw- | listeners, thunks and moved instructions,
- *     r-x | frames, words, r-- | guard
+ *     r-x | frames, words, r-- | flags, rw- | guard
  *
  * The record is written last: for the tools, a part without a record doesn't exist.
  */
@@ -23,6 +23,7 @@
 #include "trace/engine/listen_plan.h"
 #include "trace/engine/merge_nops.h"
 #include "trace/engine/session.h"
+#include "trace/engine/sums.h"
 #include "trace/engine/trace_buffers.h"
 
 #define TRIES 5
@@ -169,10 +170,13 @@ static int add_thunk(struct trace_module *trace_module, size_t i, uint8_t *thunk
 	struct uspl_listen_site *listen =
 		listen_site(trace_module, &trace_module->candidates->items[i]);
 	uint64_t at = i * USPL_TRACE_THUNK;
+	const struct listen_plan *plan = trace_module->request->listen;
 	struct thunk thunk = { .at = head->thunks + at,
 			       .runtime = head->code,
 			       .id = head->first_id + (uint32_t)i,
-			       .limited = trace_module->request->depth != 0 };
+			       .limited = trace_module->request->depth != 0,
+			       .summed = plan && plan->cell_len,
+			       .flag = sums_flags(head) + i };
 	bool (*write)(const struct thunk *thunk, uint8_t *code);
 	int rc = add_body(trace_module, i, err);
 
@@ -185,6 +189,7 @@ static int add_thunk(struct trace_module *trace_module, size_t i, uint8_t *thunk
 			return rc;
 	}
 	write = listen && listen->bare           ? arch->thunk_bare
+		: plan && plan->flag             ? arch->thunk_flag
 		: trace_module->request->entries ? arch->thunk_entry
 						 : arch->thunk_call;
 	if (!write(&thunk, thunks + at))
@@ -231,6 +236,14 @@ static uint64_t listeners_len(const struct trace_module *trace_module)
 	return trace_pages(len);
 }
 
+/* Bytes of the functions' flags, if they have some. */
+static uint64_t flags_len(const struct trace_module *trace_module)
+{
+	const struct listen_plan *plan = trace_module->request->listen;
+
+	return plan && plan->flag ? trace_pages(trace_module->candidates->n) : 0;
+}
+
 /* Lays the parts out from `map` on. */
 static void place(struct trace_module *trace_module, taddr map, uint64_t text_len)
 {
@@ -245,7 +258,7 @@ static void place(struct trace_module *trace_module, taddr map, uint64_t text_le
 	head->poke_table = head->eh_frame + USPL_TRACE_FRAMES;
 	head->poke_table_len = trace_pages(merge_nops_count_words(trace_module->candidates) *
 					   sizeof(struct inject_word));
-	head->map_len = head->poke_table + head->poke_table_len + PAGE - map;
+	head->map_len = sums_flags(head) + flags_len(trace_module) + PAGE - map;
 }
 
 static int map_all(struct trace_module *trace_module, bool *ret_taken, struct uspl_err *err)

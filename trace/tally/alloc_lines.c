@@ -85,7 +85,7 @@ static void add_leaks(struct tally *tally, const struct alloc_sums *sums, struct
 void alloc_add_text(struct tally *tally, const struct alloc_sums *sums, struct buf *out)
 {
 	add_sums(tally, sums, out);
-	if (tally->leaks)
+	if (tally->opts->leaks)
 		add_leaks(tally, sums, out);
 	buf_addf(out, "%14s %10s %16s %12s %10s %9s  %s\n", "LIVE BYTES", "BLOCKS", "BYTES",
 		 "CALLS", "CALLS/s", "OLDEST", "CALL SITE");
@@ -119,7 +119,7 @@ static void json_add_sums(const struct tally *tally, const struct alloc_sums *su
 	json_number(json, "heap_bytes", (int64_t)sums->heap);
 	json_number(json, "heap_live_bytes", (int64_t)sums->heap_live);
 	json_decimal(json, "fragmentation_percent", alloc_fragmentation(sums), 1);
-	if (tally->leaks)
+	if (tally->opts->leaks)
 		json_add_leaked(&sums->leaks, json);
 	json_close(json, '}');
 }
@@ -141,7 +141,7 @@ static void json_add_site(struct tally *tally, const struct alloc_sums *sums,
 	json_decimal(json, "calls_per_second", (double)site->sum.blocks / seconds(tally), 1);
 	if (age >= 0)
 		json_decimal(json, "oldest_s", age, 1);
-	if (tally->leaks)
+	if (tally->opts->leaks)
 		json_add_leaked(&site->leaked, json);
 	json_close(json, '}');
 }

@@ -127,7 +127,7 @@ int alloc_sums_read(const struct tally *tally, struct alloc_sums **ret, struct u
 	rc = read_all(sums, err);
 	if (rc)
 		return rc;
-	if (tally->leaks) {
+	if (tally->opts->leaks) {
 		rc = find_leaks(sums, err);
 		if (rc)
 			return rc;

@@ -158,14 +158,20 @@ int tally_read_thread(const struct tally *tally, size_t i, void *ret, size_t len
 			 err);
 }
 
-static int open_tally(pid_t pid, struct tally *tally, struct uspl_err *err)
+/* What is known of the session of tally->view. */
+static int read_session(struct tally *tally, struct uspl_err *err)
 {
 	const struct uspl_trace_region *head;
 	struct trace_clocks now;
-	int rc = view_open(pid, false, &tally->view, err);
+	int rc;
 
-	if (rc)
-		return rc;
+	if (session_is_copy(tally->view.proc, &tally->view.session)) {
+		uspl_fail(err, USPL_E_NOT_APPLIED,
+			  "pid %d is a child of a traced process, and isn't traced itself",
+			  tally->view.proc->pid);
+		uspl_hint(err, "'uspl-trace start %d' traces it", tally->view.proc->pid);
+		return -USPL_E_NOT_APPLIED;
+	}
 	rc = listen_config_read(tally->view.proc, &tally->view.session, &tally->config, err);
 	if (rc)
 		return rc;
@@ -225,29 +231,82 @@ static void add_state(const struct tally *tally, struct buf *out)
 			 (unsigned long long)config->missed);
 }
 
-int tally_report(const struct tracer *tracer, pid_t pid, const struct tally_report_options *opts,
-		 struct uspl_err *err)
+/* Prints the report of the session in tally->view. */
+static int report(const struct tracer *tracer, struct tally *tally, struct uspl_err *err)
 {
-	auto_tally struct tally tally = { .leaks = opts->leaks };
+	const struct tally_report_options *opts = tally->opts;
+	pid_t pid = tally->view.proc->pid;
 	auto_buf struct buf out = { 0 }, state = { 0 };
-	int rc = open_tally(pid, &tally, err);
+	int rc = read_session(tally, err);
 
 	if (rc)
 		return rc;
-	if (tally.config.head.job != tracer->tally->job)
+	if (tally->config.head.job != tracer->tally->job)
 		return uspl_fail(err, USPL_E_NOT_APPLIED, "pid %d is traced no more", pid);
-	if (!opts->json)
-		buf_addf(&out, "# tracer: %s, pid %d, %.1f s\n", tracer->name, pid, tally.seconds);
-	rc = tracer->tally->report(&tally, opts->json, &out, err);
+	if (!opts->json && !opts->lcov)
+		buf_addf(&out, "# tracer: %s, pid %d, %.1f s\n", tracer->name, pid, tally->seconds);
+	rc = tracer->tally->report(tally, opts->json, &out, err);
 	if (rc)
 		return rc;
-	add_state(&tally, &state);
+	add_state(tally, &state);
 	if (opts->json)
 		json_end_add(tracer->name, pid,
-			     &(struct json_losses){ .unrecorded = tally.config.head.missed }, &out);
+			     &(struct json_losses){ .unrecorded = tally->config.head.missed },
+			     &out);
 	if (out.oom)
 		return uspl_fail_nomem(err);
 	fputs(buf_str(&out), stdout);
-	fputs(buf_str(&state), opts->json ? stderr : stdout);
+	fputs(buf_str(&state), opts->json || opts->lcov ? stderr : stdout);
+	return 0;
+}
+
+int tally_report(const struct tracer *tracer, pid_t pid, const struct tally_report_options *opts,
+		 struct uspl_err *err)
+{
+	auto_tally struct tally tally = { .opts = opts };
+	int rc = view_open(pid, false, &tally.view, err);
+
+	if (rc)
+		return rc;
+	return report(tracer, &tally, err);
+}
+
+int tally_report_view(const struct tracer *tracer, const struct view *view,
+		      const struct tally_report_options *opts, struct uspl_err *err)
+{
+	auto_tally struct tally tally = { .opts = opts, .view = *view };
+	int rc = report(tracer, &tally, err);
+
+	tally.view = (struct view){ 0 };
+	return rc;
+}
+
+int tally_check_report(const struct tracer *tracer, const struct tally_report_options *opts,
+		       struct uspl_err *err)
+{
+	const struct tracer_tally *tally = tracer->tally;
+	bool times = tally && tally->cell_len && !tally->entries;
+
+	if (opts->leaks && !(tally && tally->finds_leaks))
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "the tracer '%s' knows nothing of leaks",
+				 tracer->name);
+	if (opts->lcov && !(tally && tally->flag))
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "the format 'lcov' is for the tracer 'coverage', not for '%s'",
+				 tracer->name);
+	if (opts->histogram && !times)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "the tracer '%s' has no histograms: '--histogram' is for "
+				 "'profile'",
+				 tracer->name);
+	if (opts->per_thread && !(tally && tally->cell_len && !tally->flag))
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "'--per-thread' is for the tracers 'profile' and 'count', not for "
+				 "'%s'",
+				 tracer->name);
+	if (opts->sort && tally && (!tally->cell_len || tally->flag))
+		return uspl_fail(err, USPL_E_USAGE,
+				 "'--sort' is for tracers that record or add up "
+				 "calls");
 	return 0;
 }

@@ -21,7 +21,7 @@ struct tally {
 	taddr own;        /* where the job's own is */
 	size_t n_threads; /* that have something of their own */
 	double ns_per_tick, seconds;
-	bool leaks;           /* the report is to say what nothing points to any more */
+	const struct tally_report_options *opts;
 	struct places places; /* names of addresses */
 };
 
@@ -37,20 +37,40 @@ struct tracer_tally {
 	/* Asked when all functions were: a failure ends the start. NULL: nothing to ask. */
 	int (*check)(void *state, struct uspl_err *err);
 	bool finds_leaks; /* its report can say them */
+	/*
+	 * Of tracers that add up calls (uspl/sums_abi.h), of functions that the user chooses as for
+	 * those that record: bytes of a cell, 0 for all others. choose and check are NULL then.
+	 */
+	uint64_t cell_len;
+	bool entries; /* returns aren't seen */
+	bool flag;    /* a flag for each function does, where all threads are meant */
 	/* Appends what there is to say, for people or as JSON objects, one to a line. */
 	int (*report)(struct tally *tally, bool json, struct buf *out, struct uspl_err *err);
 };
 
+/* USPL_E_USAGE or USPL_E_UNSUPPORTED if the tracer's report can't be as it is wanted. */
+int tally_check_report(const struct tracer *tracer, const struct tally_report_options *opts,
+		       struct uspl_err *err) uspl_must_check;
 /* USPL_E_UNSUPPORTED if a session's tracer has sums instead of records. */
 int tally_refuse(const struct tracer *tracer, struct uspl_err *err) uspl_must_check;
 /* What a user wants of a report. */
 struct tally_report_options {
 	bool json, leaks;
+	/* Of tracers that add up calls. */
+	const char *sort; /* NULL: by what the tracer is about */
+	bool per_thread, histogram, lcov;
 };
 
 /* Prints the report of a process whose session has this tracer, of the third sort. */
 int tally_report(const struct tracer *tracer, pid_t pid, const struct tally_report_options *opts,
 		 struct uspl_err *err) uspl_must_check;
+/*
+ * The same of a process that is open already; with its session, which ends. What is read from
+ * `view` only; it stays the caller's.
+ */
+int tally_report_view(const struct tracer *tracer, const struct view *view,
+		      const struct tally_report_options *opts,
+		      struct uspl_err *err) uspl_must_check;
 /* Ticks as nanoseconds. */
 double tally_ns(const struct tally *tally, uint64_t ticks);
 /* Ticks as microseconds. */

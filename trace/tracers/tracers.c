@@ -14,6 +14,9 @@
 static const struct tracer *const tracers[] = {
 	&tracer_graph,
 	&tracer_function,
+	&tracer_profile,
+	&tracer_count,
+	&tracer_coverage,
 	&tracer_alloc,
 	&tracer_lock,
 	&tracer_pool,

@@ -11,6 +11,7 @@ struct trace_session;
 const struct tracer *tracer_of(const struct trace_session *session);
 
 extern const struct tracer tracer_function, tracer_graph;
+extern const struct tracer tracer_profile, tracer_count, tracer_coverage;
 extern const struct tracer tracer_alloc, tracer_lock, tracer_pool, tracer_sigoff;
 extern const struct tracer tracer_branch, tracer_init, tracer_sample, tracer_stack;
 extern const struct tracer tracer_sched, tracer_syscall, tracer_wakeup;

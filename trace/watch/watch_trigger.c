@@ -111,7 +111,8 @@ void watch_trigger_end(struct watch_trigger *trigger)
 
 	if (!trigger->on || view_open(trigger->proc->pid, true, &view, &err))
 		return;
-	if (session_stop(view.proc, &view.modules, &view.session, false, &result, &err) ||
+	if (session_stop(view.proc, &view.modules, &view.session, &(struct session_end){ 0 },
+			 &result, &err) ||
 	    result.inside)
 		log_info("trace", "'uspl-trace stop %d' takes what triggers have left%s%s",
 			 trigger->proc->pid, err.msg[0] ? ": " : "", err.msg);

@@ -38,6 +38,7 @@ const struct arch arch_x86_64 = {
 	.call_register = x86_64_call_register,
 	.ticks = x86_64_ticks,
 	.thunk_bare = x86_64_thunk_bare,
+	.thunk_flag = x86_64_thunk_flag,
 	.thunk_stub = x86_64_thunk_stub,
 	.listen_code = x86_64_listen_code,
 	.trace_runtime = x86_64_trace_runtime,

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "arch/x86_64/x86_64.h"
+#include "uspl/listen_abi.h"
 
 /* Ways that are known and not followed yet: at most two for each branch. */
 #define WAYS_MAX 256
@@ -24,9 +25,17 @@ struct walk {
 	size_t n_ways;
 };
 
+/* The listeners, which the runtime calls and which return: nothing is known of them. */
+static bool is_listeners(size_t at)
+{
+	return at >= USPL_LISTEN_CODE && at < USPL_LISTEN_CODE + USPL_LISTEN_HEAD;
+}
+
 /* A way leads to `at` at that depth. False if another one comes there at another depth. */
 static bool note(struct walk *walk, size_t at, uint8_t depth)
 {
+	if (is_listeners(at))
+		return true;
 	if (at >= walk->len || !(depth & ~TRACE_DEPTH_BACK))
 		return false;
 	if (walk->depths[at])
@@ -91,9 +100,12 @@ bool x86_64_trace_depths(uint8_t *ret)
 		{ uspl_trace_call, 1 },
 		{ uspl_trace_call_limited, 1 },
 		{ uspl_trace_entry, 1 },
+		{ uspl_count_entry, 1 },
+		{ uspl_profile_call, 1 },
 		{ uspl_mark_call, 1 },
 		{ uspl_trace_return, 1 | TRACE_DEPTH_BACK },
 		{ uspl_trace_return_limited, 1 | TRACE_DEPTH_BACK },
+		{ uspl_profile_return, 1 | TRACE_DEPTH_BACK },
 		{ uspl_mark_return, 1 | TRACE_DEPTH_BACK },
 	};
 	struct walk walk = { .code = uspl_trace_begin, .depths = ret };

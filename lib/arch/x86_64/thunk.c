@@ -7,6 +7,8 @@
  *    15   push  $id
  *    20   jmp   uspl_trace_return
  *
+ * (uspl_profile_call, uspl_profile_return, uspl_count_entry where calls are added up.)
+ *
  * A function that a listener is told of has a stub between the call of the body and the body
  * (`call` the listeners, `jmp body`, its id), and its thunk goes back by way of them.
  *
@@ -82,6 +84,8 @@ static taddr way_back(const struct thunk *thunk)
 
 	if (thunk->leave)
 		return thunk->leave;
+	if (thunk->summed)
+		return part(thunk, uspl_profile_return);
 	if (thunk->heard)
 		return listen + (thunk->limited ? USPL_LISTEN_LEAVE_LIMITED : USPL_LISTEN_LEAVE);
 	return part(thunk, thunk->limited ? uspl_trace_return_limited : uspl_trace_return);
@@ -91,6 +95,7 @@ bool x86_64_thunk_call(const struct thunk *thunk, uint8_t *code)
 {
 	static const uint8_t lea_8_rsp[] = { 0x48, 0x8d, 0x64, 0x24, 0x08 };
 	const uint8_t *enter = thunk->leave     ? uspl_mark_call
+			       : thunk->summed  ? uspl_profile_call
 			       : thunk->limited ? uspl_trace_call_limited
 						: uspl_trace_call;
 
@@ -107,6 +112,45 @@ bool x86_64_thunk_bare(const struct thunk *thunk, uint8_t *code)
 {
 	memset(code, OP_INT3, USPL_TRACE_THUNK);
 	return branch(OP_JMP_REL32, thunk, 0, thunk->body, code);
+}
+
+bool x86_64_thunk_flag(const struct thunk *thunk, uint8_t *code)
+{
+	enum { IS_SET = 0, SET = 13, GO = 20 };
+	static const uint8_t bytes[] = {
+		[IS_SET] = 0x80,
+		0x3d,
+		0,
+		0,
+		0,
+		0,
+		0, /* cmpb $0, flag */
+		0x0f,
+		0x85,
+		0,
+		0,
+		0,
+		0, /* jne body */
+		[SET] = 0xc6,
+		0x05,
+		0,
+		0,
+		0,
+		0,
+		1, /* movb $1, flag */
+	};
+	int64_t is_set = (int64_t)(thunk->flag - (thunk->at + SET - 6));
+	int64_t set = (int64_t)(thunk->flag - (thunk->at + GO));
+	int64_t body = (int64_t)(thunk->body - (thunk->at + SET));
+	const int32_t rels[] = { (int32_t)is_set, (int32_t)body, (int32_t)set };
+
+	memset(code, OP_INT3, USPL_TRACE_THUNK);
+	memcpy(code, bytes, sizeof(bytes));
+	memcpy(code + 2, &rels[0], sizeof(*rels));
+	memcpy(code + SET - sizeof(*rels), &rels[1], sizeof(*rels));
+	memcpy(code + SET + 2, &rels[2], sizeof(*rels));
+	return is_set == rels[0] && body == rels[1] && set == rels[2] &&
+	       branch(OP_JMP_REL32, thunk, GO, thunk->body, code);
 }
 
 bool x86_64_thunk_stub(const struct thunk *thunk, taddr at, uint8_t *code)
@@ -134,7 +178,8 @@ bool x86_64_thunk_entry(const struct thunk *thunk, uint8_t *code)
 {
 	memset(code, OP_INT3, USPL_TRACE_THUNK);
 	memcpy(code + 2 * BRANCH_LEN, &thunk->id, sizeof(thunk->id));
-	return branch(OP_CALL_REL32, thunk, 0, part(thunk, uspl_trace_entry), code) &&
+	return branch(OP_CALL_REL32, thunk, 0,
+		      part(thunk, thunk->summed ? uspl_count_entry : uspl_trace_entry), code) &&
 	       branch(OP_JMP_REL32, thunk, BRANCH_LEN, thunk->body, code);
 }
 

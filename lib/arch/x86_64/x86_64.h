@@ -20,6 +20,8 @@ enum {
 extern const uint8_t uspl_trace_begin[], uspl_trace_end[], uspl_trace_call[], uspl_trace_return[],
 	uspl_trace_entry[], uspl_trace_call_limited[], uspl_trace_return_limited[],
 	uspl_trace_chosen[], uspl_trace_chosen_end[];
+/* Those of thunks whose calls are added up. */
+extern const uint8_t uspl_profile_call[], uspl_profile_return[], uspl_count_entry[];
 /* And those that probes of markers call. */
 extern const uint8_t uspl_mark_take[], uspl_mark_text[], uspl_mark_same[], uspl_mark_fetch[],
 	uspl_mark_call[], uspl_mark_return[];
@@ -69,8 +71,9 @@ void x86_64_call_places(const struct call_type *result, const struct call_type *
 			struct call_place *ret);
 struct call_place x86_64_call_result(const struct call_type *type);
 struct call_place x86_64_call_register(unsigned dwarf);
-/* arch.thunk_bare, .thunk_stub, .listen_code */
+/* arch.thunk_bare, .thunk_flag, .thunk_stub, .listen_code */
 bool x86_64_thunk_bare(const struct thunk *thunk, uint8_t *code);
+bool x86_64_thunk_flag(const struct thunk *thunk, uint8_t *code);
 bool x86_64_thunk_stub(const struct thunk *thunk, taddr at, uint8_t *code);
 const uint8_t *x86_64_listen_code(size_t *ret_len);
 /* arch.trace_runtime */
