@@ -25,9 +25,10 @@ struct against_options {
  * Matches each file with the target that it is by name or soname (of several of one name, the one
  * whose code it has), or else by its code alone, and adds its record and its build-id to that
  * target. A program that the build links and the patch doesn't change gets a note, and so does one
- * that is none of the targets beside one that is, unless they are all of a package. Of what the earlier updates changed only the
- * place is recorded, if they know it. USPL_E_NO_MATCH: another function that the update changes
- * isn't in the file, or can't be told from another. USPL_E_USAGE: a file is none of the targets.
+ * that is none of the targets beside one that is, unless they are all of a package. Of what the
+ * earlier updates changed only the place is recorded, if they know it. USPL_E_NO_MATCH: another
+ * function that the update changes isn't in the file, or can't be told from another. USPL_E_USAGE:
+ * a file is none of the targets.
  */
 int against_files(struct build *build, const struct against_options *options,
 		  const struct earlier *earlier, struct update *update,

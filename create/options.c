@@ -65,7 +65,7 @@ static int parse(int argc, char **argv, struct create_options *options, struct o
 		{ 0, "series", "PATH", CLI_STRING, &words->series,
 		  "make an update of each patch of this series, on top of those before" },
 		{ 0, "package", "NAME[=VERSION]", CLI_STRING, &options->package_spec,
-		  "make it of a package's sources, from this version (default: the installed one)" },
+		  "make it of a package's sources, from VERSION (default: the installed)" },
 		{ 0, "to", "VERSION", CLI_STRING, &options->package_to,
 		  "... to this version" },
 		{ 0, "id", "ID", CLI_STRING, &options->id,

@@ -25,7 +25,8 @@ int updates_read(update_paths *paths, const struct signature_terms *terms, updat
 		 struct uspl_err *err) uspl_must_check;
 /*
  * The same for the list of enabled updates; the paths are the list's, and terms those of
- * wanted_load. One that is damaged or no longer trusted is left out, and told of on stderr, by the command's name. USPL_E_USAGE if two need each other.
+ * wanted_load. One that is damaged or no longer trusted is left out, and told of on stderr, by the
+ * command's name. USPL_E_USAGE if two need each other.
  */
 int updates_wanted(const wanted_vec *wanted, const struct signature_terms *terms, const char *prog,
 		   update_paths *paths, update_vec *ret, struct uspl_err *err) uspl_must_check;

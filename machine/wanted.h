@@ -3,10 +3,11 @@
  * wanted.h - the updates that this machine is to have, whatever is started anew
  *
  * They lie in one folder, which only its owner may write to: a file uspl-ID.tar.gz for each, with
- * uspl-ID.tar.gz.sig if its signature was checked (trust/signature.h), and the list of them, SHA256SUMS, in the form of sha256sum(1) and in the order in which they were
- * enabled. What isn't on the list isn't wanted. A file is written aside, synchronised and put in
- * place as a whole, and the list after it: a tool that is killed, a machine that goes down, and a
- * full disk leave the list as it was or as it should be.
+ * uspl-ID.tar.gz.sig if its signature was checked (trust/signature.h), and the list of them,
+ * SHA256SUMS, in the form of sha256sum(1) and in the order in which they were enabled. What isn't
+ * on the list isn't wanted. A file is written aside, synchronised and put in place as a whole, and
+ * the list after it: a tool that is killed, a machine that goes down, and a full disk leave the
+ * list as it was or as it should be.
  */
 #ifndef USPL_MACHINE_WANTED_H
 #define USPL_MACHINE_WANTED_H

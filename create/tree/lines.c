@@ -77,8 +77,8 @@ static void number_lines(line_list *pre, line_list *post)
 		while (end < post->n && !post->items[end].old)
 			end++;
 		/*
-		 * New lines get the numbers of the old ones that they replace, if these are as many,
-		 * else numbers of their own, behind base.
+		 * New lines get the numbers of the old ones that they replace, if these are as
+		 * many, else numbers of their own, behind base.
 		 */
 		before = i ? post->items[i - 1].old : 0;
 		behind = end < post->n ? post->items[end].old - 1 : pre->n;

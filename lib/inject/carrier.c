@@ -295,8 +295,8 @@ void carrier_release(struct carrier *carrier)
 
 /*
  * In a traced run the thread keeps SIGSYS open, and one that calls a function the signals of
- * faults: if they were blocked the kernel would take their handlers away before the tracer sees the signal
- * (force_sig_info_to_task in kernel/signal.c).
+ * faults: if they were blocked the kernel would take their handlers away before the tracer sees the
+ * signal (force_sig_info_to_task in kernel/signal.c).
  */
 static uint64_t signals_to_block(const struct carrier *carrier)
 {

@@ -266,8 +266,8 @@ static int try_once(struct job *job, struct uspl_err *err)
 }
 
 /*
- * And tries again for what passes. A caller that wants a thread in a certain place waits for that by
- * itself.
+ * And tries again for what passes. A caller that wants a thread in a certain place waits for that
+ * by itself.
  */
 static int try_ways(struct job *job, struct uspl_err *err)
 {

@@ -273,8 +273,8 @@ static int read_relocations(struct reader *r, Elf_Scn *scn, const GElf_Shdr *shd
 		return damaged(r, "its relocations can't be read");
 	sec = r->secs[shdr->sh_info];
 	/*
-	 * Where bytes are packed (gABI SHF_COMPRESSED; ".zdebug" before that), places are counted as
-	 * if they weren't. Only debugging information is packed, which nothing here looks at.
+	 * Where bytes are packed (gABI SHF_COMPRESSED; ".zdebug" before that), places are counted
+	 * as if they weren't. Only debugging information is packed, which nothing here looks at.
 	 */
 	if ((sec->flags & SHF_COMPRESSED) || !strncmp(sec->name, ".zdebug", 7) ||
 	    (r->no_debug && objsec_is_debug(sec)))

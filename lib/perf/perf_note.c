@@ -191,7 +191,7 @@ static int visit_note(void *ctx, const struct perf_event_header *header)
 		if (!take_sample(reading->perf, &rest, &note, &event))
 			return 0;
 	} else {
-		/* All others end with thread, time, processor, and the identifier (sample_id_all). */
+		/* All others end with thread, time, processor, identifier (sample_id_all). */
 		if (rest.len < trailer)
 			return 0;
 		take(&rest, rest.len - trailer);

@@ -71,7 +71,7 @@ struct region {
 	char *build_id;    /* the module's, in hex; NULL or "" if it has none */
 	char *builds_on; /* ids of older updates whose code or data it uses, separated by blanks */
 	size_t patch_len;
-	/* "" or NULL: it was an unpacked update; it isn't signed, or an older uspl has applied it */
+	/* "" or NULL: an unpacked update; it isn't signed, or an older uspl applied it */
 	char *digest; /* of the update's file, SHA-256 in hex */
 	char *signer; /* the id of the key that it was signed with */
 	taddr module; /* where the changed module begins; 0: it isn't there */

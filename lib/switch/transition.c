@@ -328,8 +328,8 @@ static int hold_callers(struct run *run, const struct transition_backend *backen
 }
 
 /*
- * True if no thread was in the way, and threads ran too often, or stopped too late, for the stopless
- * way. The stop-all way can find out, also at the end of the time given.
+ * True if no thread was in the way, and threads ran too often, or stopped too late, for the
+ * stopless way. The stop-all way can find out, also at the end of the time given.
  */
 static bool is_inconclusive(const struct run *run, const struct transition_backend *backend)
 {

@@ -17,11 +17,13 @@ struct caller {
 	 */
 	uid_t by;
 	char tty[64]; /* the terminal that stdin, stdout or stderr is; "" */
-	/* It may change processes of other users: root, CAP_SYS_PTRACE, or a program that gives it. */
+	/* It may change processes of other users: root, CAP_SYS_PTRACE. */
 	bool privileged;
 };
 
-/* Finds it out (proc(5) on loginuid; sudo(8) on SUDO_UID). Can't fail: what isn't known is left out. */
+/*
+ * Finds it out (proc(5) on loginuid; sudo(8) on SUDO_UID). Can't fail: what isn't known stays out.
+ */
 void caller_find(struct caller *ret);
 /* A user's name, or the number, in text of that size. */
 void caller_name(uid_t uid, char *text, size_t size);

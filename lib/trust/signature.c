@@ -125,7 +125,7 @@ static int fail_form(struct uspl_err *err)
 	return uspl_fail(err, USPL_E_UNTRUSTED, "its signature is damaged, or of another format");
 }
 
-/* Takes a signature apart. *ret_signed: so many bytes of the text, from its beginning, are signed. */
+/* Takes a signature apart. *ret_signed: so many bytes of the text, from its start, are signed. */
 static int read_statement(const char *text, size_t len, struct statement *ret, size_t *ret_signed,
 			  struct uspl_err *err)
 {

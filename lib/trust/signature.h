@@ -2,8 +2,8 @@
 /*
  * signature.h - the signature of an update: a file beside it, FILE.sig
  *
- * It is a text (conf.h): the key's id, the SHA-256 and the length of the update's bytes, the time, a
- * comment, and last the ed25519 signature of all lines before that one. So the digest that the
+ * It is a text (conf.h): the key's id, the SHA-256 and the length of the update's bytes, the time,
+ * a comment, and last the ed25519 signature of all lines before that one. So the digest that the
  * target's record and the list of enabled updates have is what was signed, and what is said of it
  * is signed, too. A detached one leaves the update's bytes as the same inputs make them, can be
  * added and exchanged later, and is checked before a byte of the archive is looked at.

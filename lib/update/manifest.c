@@ -85,7 +85,8 @@ static const struct field upgrade_fields[] = {
 };
 
 /* The keys with other values than strings, or that aren't kept. */
-static const char *const update_others[] = { "format", "arch", "after", "upgrade", "targets", NULL };
+static const char *const update_others[] = { "format",  "arch",    "after",
+					     "upgrade", "targets", NULL };
 static const char *const target_others[] = { "build_ids", "functions", "matched",
 					     "hooks",     "answers",   NULL };
 static const char *const no_others[] = { NULL };

@@ -73,7 +73,7 @@ shipped_start() {
 	tool uspl-view --file="$UPDATE"
 	expect_output 'package: +answer 1\.0 to 1\.1'
 	tar -xOf "$UPDATE" "uspl-$ID/manifest.json" | grep -q '"file": "/usr/bin/answerd"'
-	! tar -xOf "$UPDATE" "uspl-$ID/patch" | grep changelog
+	[ "$(tar -xOf "$UPDATE" "uspl-$ID/patch" | grep -c changelog)" = 0 ]
 
 	shipped_start
 	ask x
@@ -165,13 +165,15 @@ shipped_start() {
 	sed 's/n + 20/n + 30/' debian/patches/old.patch > ../new.patch
 	echo old.patch > debian/patches/series
 	sed -i 's/n + 2;/n + 20;/' answer.c
-	package_changelog 2.0-1 && sed -i 's/^answer/quilted/' debian/changelog
+	package_changelog 2.0-1
+	sed -i 's/^answer/quilted/' debian/changelog
 	package_build
 	rm -rf .pc debian/patches/old.patch debian/files
 	cp ../new.patch debian/patches/
 	echo new.patch > debian/patches/series
 	sed -i 's/n + 20;/n + 30;/' answer.c
-	package_changelog 2.0-2 2.0-1 && sed -i 's/^answer/quilted/' debian/changelog
+	package_changelog 2.0-2 2.0-1
+	sed -i 's/^answer/quilted/' debian/changelog
 	package_build
 	archive_index
 	create_package --package=quilted=2.0-1 --to=2.0-2

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # create-reproducible.bats - the same inputs give the same update, wherever and whenever it is made
 # shellcheck disable=SC2016 # $(CC) and $@ are make's
+# shellcheck disable=SC2030,SC2031 # each of both has its own
 bats_require_minimum_version 1.5.0
 
 setup() {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # hooks.bats - functions of a patch that run in the process when its update is applied and undone
+# shellcheck disable=SC2119 # no options
 bats_require_minimum_version 1.5.0
 
 setup_file() {

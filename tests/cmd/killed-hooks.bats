@@ -2,6 +2,7 @@
 # bats file_tags=slow
 # killed-hooks.bats - apply and undo of an update with hooks die at their system calls: the next
 # command runs the hooks that are due, and none runs twice
+# shellcheck disable=SC2119 # no options
 bats_require_minimum_version 1.5.0
 
 setup_file() {

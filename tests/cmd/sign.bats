@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # sign.bats - keys, signatures of updates, and their check; no process is touched
+# shellcheck disable=SC2016 # sed's own
 bats_require_minimum_version 1.5.0
 
 setup_file() {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # surroundings.bats - debuggers that come and go, frozen control groups, and who may trace whom
+# shellcheck disable=SC2030,SC2031 # each test has its own
 bats_require_minimum_version 1.5.0
 
 setup_file() {

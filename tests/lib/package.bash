@@ -117,7 +117,7 @@ package_build() {
 	) > "$ARCHIVE/build.log" 2>&1 || fail "the package can't be built: $(cat "$ARCHIVE/build.log")"
 }
 
-# installed_note NAME VERSION SOURCE [PATH]... - the machine's dpkg has that package, with these files
+# installed_note NAME VERSION SOURCE [PATH]... - dpkg has that package, with these files
 installed_note() {
 	printf '%s\n' "Package: $1" 'Status: install ok installed' 'Priority: optional' 'Section: misc' \
 		'Maintainer: A <a@example.org>' 'Architecture: amd64' "Source: $3" "Version: $2" 'Description: x' '' \

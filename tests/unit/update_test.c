@@ -353,69 +353,71 @@ static int read_manifest_with(const char *from, const char *to, struct uspl_err 
 	"\"upgrade\": {\"source\": \"server\", \"from\": \"" from "\", \"to\": \"1.6-2\"" more "}" \
 	","
 
+/* Changes of the manifest, and what reading it comes to then. */
+static const struct {
+	const char *from, *to;
+	enum uspl_code want;
+} manifest_changes[] = {
+	{ "\"format\": 4", "\"format\": 6", USPL_E_FORMAT },
+	{ "\"format\": 4", "\"format\": 5", USPL_OK },       /* nothing in it is newer */
+	{ "\"format\": 4", "\"format\": 3", USPL_OK },       /* the same */
+	{ "\"format\": 4", "\"format\": 2", USPL_OK },       /* nothing in it is newer */
+	{ "\"format\": 4", "\"format\": 1", USPL_E_FORMAT }, /* has no 'matched' */
+	{ "\"format\": 4", "\"format\": 0", USPL_E_FORMAT },
+	{ "\"format\": 4", "\"format\": 9999999999", USPL_E_FORMAT },
+	{ "\"format\": 4", "\"format\": \"1\"", USPL_E_FILE },
+	{ "\"format\": 4,", "", USPL_E_FILE },
+	{ "\"format\": 4,", "\"format\": 4," OF_PACKAGE("1.6-1", ""), USPL_OK },
+	{ "\"format\": 4,", "\"format\": 3," OF_PACKAGE("1.6-1", ""), USPL_E_FORMAT },
+	{ "\"format\": 4,", "\"format\": 4," OF_PACKAGE("-x", ""), USPL_E_FILE },
+	{ "\"format\": 4,", "\"format\": 4," OF_PACKAGE("1", ", \"x\": \"\""), USPL_E_FORMAT },
+	{ "\"format\": 4,", "\"format\": 4, \"upgrade\": {},", USPL_E_FILE },
+	{ "\"0x1234\"", "\"1234\"", USPL_E_FILE },
+	{ "\"0x1234\"", "\"0x\"", USPL_E_FILE },
+	{ "\"0x1234\"", "\"0x1234 \"", USPL_E_FILE },
+	{ "\"0x1234\"", "\"0x12345678123456781\"", USPL_E_FILE },
+	{ "\"0x1234\"", "4660", USPL_E_FILE },
+	{ "\"places\": {", "\"places\": [], \"x\": {", USPL_E_FORMAT },
+	{ "\"file\": \"/usr", "\"path\": \"/usr", USPL_E_FORMAT },
+	{ "\"file\": \"/usr/bin/server\"", "\"file\": \"\"", USPL_E_FILE },
+	{ "\"x86_64\"", "\"aarch64\"", USPL_E_FORMAT },
+	{ "\"id\": \"k3x9\"", "\"id\": \"other\"", USPL_E_FILE },
+	{ "\"id\": \"k3x9\"", "\"id\": \"../x\"", USPL_E_FILE },
+	{ "\"id\": \"k3x9\"", "\"id\": \"\"", USPL_E_FILE },
+	{ "\"id\": \"k3x9\"", "\"id\": 9", USPL_E_FILE },
+	{ "\"id\": \"k3x9\"", "\"id\": \"k3x9\", \"force\": true", USPL_E_FORMAT },
+	{ "\"reason\"", "\"raison\"", USPL_E_FORMAT },
+	{ "2026-01-31T", "2026-13-31T", USPL_E_FILE },
+	{ "2026-01-31T", "2026-01-31 ", USPL_E_FILE },
+	{ "uspl 0.1.0", "uspl\\u0000 0.1.0", USPL_E_FILE },
+	{ "uspl 0.1.0", "uspl \xff", USPL_E_FILE },
+	{ "uspl 0.1.0", "uspl \xc0\xbc", USPL_E_FILE },
+	{ "\"name\": \"server\"", "\"name\": \"../server\"", USPL_E_FILE },
+	{ "\"name\": \"server\"", "\"name\": \"\"", USPL_E_FILE },
+	{ "\"name\": \"server\"", "\"name\": null", USPL_E_FILE },
+	{ "0123456789abcdef", "0123456789ABCDEF", USPL_E_FILE },
+	{ "0123456789abcdef", "012", USPL_E_FILE },
+	{ "\"build_ids\": [", "\"build_ids\": [[[[[[[[[[[[[[[[", USPL_E_FILE },
+	{ "\"build_ids\": [", "\"build_ids\": 7, \"x\": [", USPL_E_FORMAT },
+	{ "\"symbol\": \"parse\"", "\"symbol\": \"parser\"", USPL_E_FILE },
+	{ "\"functions\"", "\"answers\": [\"x\"], \"functions\"", USPL_E_FORMAT },
+	{ "\"targets\": [", "\"targets\": [7,", USPL_E_FILE },
+	{ "{", "[", USPL_E_FILE },
+	{ "{", "{} {", USPL_E_FILE },
+	{ "fix the", "fix \\u001b[2J the", USPL_OK },
+	{ "fix the", "fix \xc3\xa4 \xe2\x82\xac \xf0\x9f\x90\x9b the", USPL_OK },
+	{ "fix the", "fix \\\xc3\xa4 the", USPL_E_FILE },
+	{ "fix the", "fix \xed\xa0\x80 the", USPL_E_FILE },
+};
+
 static void test_manifest(void)
 {
-	static const struct {
-		const char *from, *to;
-		enum uspl_code want;
-	} changes[] = {
-		{ "\"format\": 4", "\"format\": 6", USPL_E_FORMAT },
-		{ "\"format\": 4", "\"format\": 5", USPL_OK },       /* nothing in it is newer */
-		{ "\"format\": 4", "\"format\": 3", USPL_OK },       /* the same */
-		{ "\"format\": 4", "\"format\": 2", USPL_OK },       /* nothing in it is newer */
-		{ "\"format\": 4", "\"format\": 1", USPL_E_FORMAT }, /* has no 'matched' */
-		{ "\"format\": 4", "\"format\": 0", USPL_E_FORMAT },
-		{ "\"format\": 4", "\"format\": 9999999999", USPL_E_FORMAT },
-		{ "\"format\": 4", "\"format\": \"1\"", USPL_E_FILE },
-		{ "\"format\": 4,", "", USPL_E_FILE },
-		{ "\"format\": 4,", "\"format\": 4," OF_PACKAGE("1.6-1", ""), USPL_OK },
-		{ "\"format\": 4,", "\"format\": 3," OF_PACKAGE("1.6-1", ""), USPL_E_FORMAT },
-		{ "\"format\": 4,", "\"format\": 4," OF_PACKAGE("-x", ""), USPL_E_FILE },
-		{ "\"format\": 4,", "\"format\": 4," OF_PACKAGE("1", ", \"x\": \"\""),
-		  USPL_E_FORMAT },
-		{ "\"format\": 4,", "\"format\": 4, \"upgrade\": {},", USPL_E_FILE },
-		{ "\"0x1234\"", "\"1234\"", USPL_E_FILE },
-		{ "\"0x1234\"", "\"0x\"", USPL_E_FILE },
-		{ "\"0x1234\"", "\"0x1234 \"", USPL_E_FILE },
-		{ "\"0x1234\"", "\"0x12345678123456781\"", USPL_E_FILE },
-		{ "\"0x1234\"", "4660", USPL_E_FILE },
-		{ "\"places\": {", "\"places\": [], \"x\": {", USPL_E_FORMAT },
-		{ "\"file\": \"/usr", "\"path\": \"/usr", USPL_E_FORMAT },
-		{ "\"file\": \"/usr/bin/server\"", "\"file\": \"\"", USPL_E_FILE },
-		{ "\"x86_64\"", "\"aarch64\"", USPL_E_FORMAT },
-		{ "\"id\": \"k3x9\"", "\"id\": \"other\"", USPL_E_FILE },
-		{ "\"id\": \"k3x9\"", "\"id\": \"../x\"", USPL_E_FILE },
-		{ "\"id\": \"k3x9\"", "\"id\": \"\"", USPL_E_FILE },
-		{ "\"id\": \"k3x9\"", "\"id\": 9", USPL_E_FILE },
-		{ "\"id\": \"k3x9\"", "\"id\": \"k3x9\", \"force\": true", USPL_E_FORMAT },
-		{ "\"reason\"", "\"raison\"", USPL_E_FORMAT },
-		{ "2026-01-31T", "2026-13-31T", USPL_E_FILE },
-		{ "2026-01-31T", "2026-01-31 ", USPL_E_FILE },
-		{ "uspl 0.1.0", "uspl\\u0000 0.1.0", USPL_E_FILE },
-		{ "uspl 0.1.0", "uspl \xff", USPL_E_FILE },
-		{ "uspl 0.1.0", "uspl \xc0\xbc", USPL_E_FILE },
-		{ "\"name\": \"server\"", "\"name\": \"../server\"", USPL_E_FILE },
-		{ "\"name\": \"server\"", "\"name\": \"\"", USPL_E_FILE },
-		{ "\"name\": \"server\"", "\"name\": null", USPL_E_FILE },
-		{ "0123456789abcdef", "0123456789ABCDEF", USPL_E_FILE },
-		{ "0123456789abcdef", "012", USPL_E_FILE },
-		{ "\"build_ids\": [", "\"build_ids\": [[[[[[[[[[[[[[[[", USPL_E_FILE },
-		{ "\"build_ids\": [", "\"build_ids\": 7, \"x\": [", USPL_E_FORMAT },
-		{ "\"symbol\": \"parse\"", "\"symbol\": \"parser\"", USPL_E_FILE },
-		{ "\"functions\"", "\"answers\": [\"x\"], \"functions\"", USPL_E_FORMAT },
-		{ "\"targets\": [", "\"targets\": [7,", USPL_E_FILE },
-		{ "{", "[", USPL_E_FILE },
-		{ "{", "{} {", USPL_E_FILE },
-		{ "fix the", "fix \\u001b[2J the", USPL_OK },
-		{ "fix the", "fix \xc3\xa4 \xe2\x82\xac \xf0\x9f\x90\x9b the", USPL_OK },
-		{ "fix the", "fix \\\xc3\xa4 the", USPL_E_FILE },
-		{ "fix the", "fix \xed\xa0\x80 the", USPL_E_FILE },
-	};
 	struct uspl_err err;
 
-	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(manifest_changes); i++) {
 		err = (struct uspl_err){ 0 };
-		ok(read_manifest_with(changes[i].from, changes[i].to, &err) == (int)changes[i].want,
+		ok(read_manifest_with(manifest_changes[i].from, manifest_changes[i].to, &err) ==
+			   (int)manifest_changes[i].want,
 		   "change %zu: %s", i, err.msg);
 	}
 }

@@ -122,8 +122,9 @@ static void calls(void)
 }
 
 /*
- * A call that ends early if a tool disturbs it. So it does without any tool beside posix_spawn, which
- * blocks the thread's signals until it returns: if the child ends before, SIGCHLD goes to another.
+ * A call that ends early if a tool disturbs it. So it does without any tool beside posix_spawn,
+ * which blocks the thread's signals until it returns: if the child ends before, SIGCHLD goes to
+ * another.
  */
 static void sleeps(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// unserved.c - has memory that it is to fill in itself when it is read (userfaultfd), and never does
+// unserved.c - has memory that it is to fill in itself (userfaultfd), and never does
 
 #include <fcntl.h>
 #include <linux/userfaultfd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The bytes of a structure's members are to be in the other order: objects that exist have them in
-// this one.
+// type_endianity.c - the bytes of a structure's members are to be in the other order, and objects
+// exist
 // ways: gcc -O2
 // refuses: data-change 'struct header' changes: 'id' changes
 #ifdef PATCHED

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A pointer to a member of C++, a distance, belongs to another class.
+// type_member_pointer.c - a pointer to a member of C++, a distance, belongs to another class
 // ways: g++ -O2
 // refuses: data-change variable 'member': its type changes
 struct first {

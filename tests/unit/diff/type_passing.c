@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A class of C++ gets a destructor: its objects are no longer passed by value, but by address.
+// type_passing.c - a class of C++ gets a destructor: its objects are passed by address from then on
 // ways: clang++ -O2
 // refuses: data-change variable 'callback': its type changes
 struct item {
