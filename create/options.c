@@ -106,8 +106,7 @@ static int parse(int argc, char **argv, struct create_options *options, struct o
 	/* clang-format on */
 	const struct cli_command cmd = {
 		.name = "uspl-create",
-		.synopsis =
-			"[OPTION]... --patch=FILE | --series=PATH | --package=NAME --to=VERSION",
+		.synopsis = "[OPTION]... --patch=FILE | --series=PATH | --package=NAME",
 		.summary = "Make an update from a source diff",
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
