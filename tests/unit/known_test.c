@@ -6,9 +6,9 @@
 
 #define SECOND INT64_C(1000000000)
 
-static struct batch_outcome outcome(pid_t pid, enum uspl_code code)
+static struct outcome outcome(pid_t pid, enum uspl_code code)
 {
-	return (struct batch_outcome){
+	return (struct outcome){
 		.pid = pid,
 		.id = "id",
 		.error = code ? uspl_code_name((int)code) : NULL,
@@ -25,7 +25,7 @@ static struct known_process *after(known_vec *known, const struct census_process
 
 	it->batch = ++batch;
 	for (size_t i = 0; i < n; i++) {
-		struct batch_outcome said = outcome(process->pid, codes[i]);
+		struct outcome said = outcome(process->pid, codes[i]);
 
 		known_take(known, batch, &said);
 	}
@@ -116,7 +116,7 @@ static void test_programs(void)
 static void test_late_batch(void)
 {
 	const struct census_process process = { .pid = 7, .starttime = 1 };
-	struct batch_outcome said = outcome(7, USPL_E_NO_MATCH);
+	struct outcome said = outcome(7, USPL_E_NO_MATCH);
 	known_vec known = { 0 };
 
 	known_add(&known, &process)->batch = 1000;
