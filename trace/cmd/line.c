@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // line.c - the command line of start and exec: which tracer, and the options that it has
 
-#include "trace/cmd/hook.h"
+#include "trace/cmd/tracing.h"
 #include "trace/cmd/line.h"
 #include "trace/output/tracer.h"
 #include "trace/tally/tally.h"
@@ -50,7 +50,7 @@ static int find_tracer(const struct cli_command *about, int argc, char **argv, s
 	rc = cli_add_options(&table, about->options, about->n_options, err);
 	if (rc)
 		return rc;
-	rc = hook_add_options(&line->hook, true, &table, err);
+	rc = tracing_add_options(&line->hook, true, &table, err);
 	if (rc)
 		return rc;
 	rc = watch_add_options(&line->watch, &table, err);
@@ -74,7 +74,7 @@ static int parse_options(const struct cli_command *about, int argc, char **argv,
 	rc = cli_add_options(&table, about->options, about->n_options, err);
 	if (rc)
 		return rc;
-	rc = line_is_hooked(line) ? hook_add_options(&line->hook, tracer->hook, &table, err)
+	rc = line_is_hooked(line) ? tracing_add_options(&line->hook, tracer->hook, &table, err)
 	     : tracer->tally      ? tally_add_options(&line->tally, &table, err)
 	     : tracer->watch      ? watch_add_options(&line->watch, &table, err)
 				  : 0;
@@ -100,7 +100,7 @@ int line_parse(const struct cli_command *about, int argc, char **argv, struct li
 
 void line_release(struct line *line)
 {
-	hook_options_release(&line->hook);
+	tracing_options_release(&line->hook);
 	tally_options_release(&line->tally);
 	vec_release(&line->watch.triggers);
 	free(line->state);

@@ -3,7 +3,7 @@
 #ifndef USPL_TRACE_CMD_LINE_H
 #define USPL_TRACE_CMD_LINE_H
 
-#include "trace/cmd/hook.h"
+#include "trace/cmd/tracing.h"
 #include "trace/tally/tally.h"
 #include "trace/watch/watch_loop.h"
 
@@ -11,7 +11,7 @@ struct line {
 	const char *tracer_name; /* as given, NULL if it isn't */
 	const struct tracer *tracer;
 	void *state; /* the tracer's, with its options */
-	struct hook_options hook;
+	struct tracing_options hook;
 	struct watch_options watch;
 	struct tally_options tally;
 	int first; /* index of the first operand */
@@ -24,7 +24,7 @@ struct line {
 int line_parse(const struct cli_command *about, int argc, char **argv, struct line *line,
 	       struct uspl_err *err) uspl_must_check;
 void line_release(struct line *line);
-/* The tracer stands in functions that the user chooses: hook_start starts it. */
+/* The tracer stands in functions that the user chooses: tracing_start starts it. */
 bool line_is_hooked(const struct line *line);
 DEFINE_AUTO_RELEASE(line, struct line, line_release)
 #define auto_line __attribute__((cleanup(cleanup_line_)))

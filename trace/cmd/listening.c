@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // listening.c - what a tracer's options want to be listened to, as a plan for the session
 
-#include "trace/cmd/hook.h"
+#include "trace/cmd/tracing.h"
 #include "trace/cmd/listening.h"
 
 #define TEXT_DEFAULT 48
@@ -35,7 +35,7 @@ static int read_text_max(struct listening *listening, int bytes, struct uspl_err
 	return 0;
 }
 
-int listening_open(struct listening *listening, const struct hook_options *opts,
+int listening_open(struct listening *listening, const struct tracing_options *opts,
 		   struct uspl_err *err)
 {
 	int rc = arg_specs_parse(&opts->args, false, &listening->args, err);

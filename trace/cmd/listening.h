@@ -6,7 +6,7 @@
 #include "trace/cmd/arg_specs.h"
 #include "trace/tally/trigger.h"
 
-struct hook_options;
+struct tracing_options;
 
 /* Zero-initialise it, but for what is the caller's. */
 struct listening {
@@ -18,7 +18,7 @@ struct listening {
 };
 
 /* Reads the options. listening_release must follow in any case. */
-int listening_open(struct listening *listening, const struct hook_options *opts,
+int listening_open(struct listening *listening, const struct tracing_options *opts,
 		   struct uspl_err *err) uspl_must_check;
 void listening_release(struct listening *listening);
 DEFINE_AUTO_RELEASE(listening, struct listening, listening_release)

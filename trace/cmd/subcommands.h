@@ -28,7 +28,7 @@ int trace_probe(int argc, char **argv, struct uspl_err *err);
 int trace_tracers(int argc, char **argv, struct uspl_err *err);
 
 /* How many bytes of records a ring has, by the option --buffer, 0 if it isn't given. */
-uint64_t hook_ring_bytes(int kb);
+uint64_t tracing_ring_bytes(int kb);
 
 /* Fills in what --buffer and --string say, 0 if they aren't given; looks at the session's name. */
 int trace_mark_sizes(struct marks_request *request, int buffer_kb, int text_bytes,

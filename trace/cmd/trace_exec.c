@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "base/cancel.h"
-#include "trace/cmd/hook.h"
+#include "trace/cmd/tracing.h"
 #include "trace/cmd/line.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/output/formats.h"
@@ -45,7 +45,7 @@ static int run_hooked(struct line *line, struct child *child, struct uspl_err *e
 		return rc;
 	line->hook.begins = line->tally.begins = true;
 	rc = line_is_hooked(line)
-		     ? hook_start(line->tracer, &line->hook, child->pid, err)
+		     ? tracing_start(line->tracer, &line->hook, child->pid, err)
 		     : tally_start(line->tracer, line->state, &line->tally, child->pid, err);
 	if (rc)
 		return rc;

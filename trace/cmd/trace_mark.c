@@ -41,7 +41,7 @@ int trace_mark_sizes(struct marks_request *request, int buffer_kb, int text_byte
 		return uspl_fail(err, USPL_E_USAGE, "strings of at most %d bytes can be recorded",
 				 TEXT_MAX);
 	request->text_slots = (uint16_t)((text + USPL_MARK_SLOT_ROOM - 1) / USPL_MARK_SLOT_ROOM);
-	request->ring_bytes = hook_ring_bytes(buffer_kb);
+	request->ring_bytes = tracing_ring_bytes(buffer_kb);
 	return 0;
 }
 

@@ -2,7 +2,7 @@
 // trace_start.c - uspl-trace start: a tracer begins
 
 #include "base/cancel.h"
-#include "trace/cmd/hook.h"
+#include "trace/cmd/tracing.h"
 #include "trace/cmd/line.h"
 #include "trace/cmd/pids.h"
 #include "trace/cmd/subcommands.h"
@@ -38,7 +38,7 @@ static int start_one(void *ctx, pid_t pid, struct uspl_err *err)
 	struct line *line = ctx;
 
 	if (line_is_hooked(line))
-		return hook_start(line->tracer, &line->hook, pid, err);
+		return tracing_start(line->tracer, &line->hook, pid, err);
 	if (line->tracer->tally)
 		return tally_start(line->tracer, line->state, &line->tally, pid, err);
 	return watch_run(line->tracer, line->state, &line->watch, pid, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* hook.h - starting a tracer that stands in functions of the target that the user chooses */
-#ifndef USPL_TRACE_CMD_HOOK_H
-#define USPL_TRACE_CMD_HOOK_H
+/* tracing.h - starting a tracer that stands in functions of the target that the user chooses */
+#ifndef USPL_TRACE_CMD_TRACING_H
+#define USPL_TRACE_CMD_TRACING_H
 
 #include "base/cli.h"
 
@@ -12,7 +12,7 @@ struct tracer;
  * What a user has chosen for a tracer of the first sort, or one that adds up calls. Zero-initialise
  * it.
  */
-struct hook_options {
+struct tracing_options {
 	cli_strings only, not, modules, tids, args, results, triggers;
 	double threshold_s;
 	int depth, buffer_kb, text_bytes;
@@ -26,11 +26,11 @@ struct hook_options {
  * Appends these options to a command's table: those that choose what is traced, and, if the tracer
  * records calls, those that say what is recorded.
  */
-int hook_add_options(struct hook_options *opts, bool records, cli_option_vec *table,
-		     struct uspl_err *err) uspl_must_check;
-void hook_options_release(struct hook_options *opts);
+int tracing_add_options(struct tracing_options *opts, bool records, cli_option_vec *table,
+			struct uspl_err *err) uspl_must_check;
+void tracing_options_release(struct tracing_options *opts);
 /* Starts the tracer in a process, and says so. */
-int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid,
-	       struct uspl_err *err) uspl_must_check;
+int tracing_start(const struct tracer *tracer, struct tracing_options *opts, pid_t pid,
+		  struct uspl_err *err) uspl_must_check;
 
 #endif

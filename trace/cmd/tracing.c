@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// hook.c - uspl-trace start with a tracer that stands in the target's functions: which functions,
-// and starting
+// tracing.c - uspl-trace start with a tracer that stands in functions of the target: which, and
+// starting
 
-#include "trace/cmd/hook.h"
+#include "trace/cmd/tracing.h"
 
 #include "proc/task.h"
 #include "trace/cmd/listening.h"
@@ -17,7 +17,7 @@
 #define RING_DEFAULT (1 << 20)
 #define NO_RING 4096 /* of records; there are none */
 
-static int add_choice(struct hook_options *opts, cli_option_vec *table, struct uspl_err *err)
+static int add_choice(struct tracing_options *opts, cli_option_vec *table, struct uspl_err *err)
 {
 	const struct cli_option options[] = {
 		{ 'F', "function", "GLOB", CLI_STRINGS, &opts->only,
@@ -35,8 +35,8 @@ static int add_choice(struct hook_options *opts, cli_option_vec *table, struct u
 	return cli_add_options(table, options, ARRAY_SIZE(options), err);
 }
 
-int hook_add_options(struct hook_options *opts, bool records, cli_option_vec *table,
-		     struct uspl_err *err)
+int tracing_add_options(struct tracing_options *opts, bool records, cli_option_vec *table,
+			struct uspl_err *err)
 {
 	const struct cli_option options[] = {
 		{ 0, "depth", "N", CLI_INT, &opts->depth,
@@ -61,7 +61,7 @@ int hook_add_options(struct hook_options *opts, bool records, cli_option_vec *ta
 	return cli_add_options(table, options, ARRAY_SIZE(options), err);
 }
 
-void hook_options_release(struct hook_options *opts)
+void tracing_options_release(struct tracing_options *opts)
 {
 	vec_release(&opts->only);
 	vec_release(&opts->not );
@@ -82,7 +82,7 @@ static bool matches_any(const cli_strings *globs, const char *const *names, size
 
 static bool is_module_wanted(void *ctx, const struct module *module)
 {
-	const struct hook_options *opts = ctx;
+	const struct tracing_options *opts = ctx;
 
 	return opts->modules.n ? matches_any(&opts->modules, &module->name, 1) : module->is_main;
 }
@@ -93,14 +93,14 @@ static bool is_module_wanted(void *ctx, const struct module *module)
  */
 static bool is_function_wanted(void *ctx, const char *const *names, size_t n)
 {
-	const struct hook_options *opts = ctx;
+	const struct tracing_options *opts = ctx;
 
 	return ((!opts->only.n || matches_any(&opts->only, names, n)) &&
 		!matches_any(&opts->not, names, n)) ||
 	       listening_wants(opts->listening, names, n);
 }
 
-uint64_t hook_ring_bytes(int kb)
+uint64_t tracing_ring_bytes(int kb)
 {
 	uint64_t power = 4096;
 
@@ -117,7 +117,8 @@ static bool sees_entries_only(const struct tracer *tracer)
 }
 
 /* What can be seen to be wrong without looking at the process. */
-static int check(const struct tracer *tracer, const struct hook_options *opts, struct uspl_err *err)
+static int check(const struct tracer *tracer, const struct tracing_options *opts,
+		 struct uspl_err *err)
 {
 	if (!tracer->hook)
 		return 0;
@@ -162,7 +163,7 @@ static struct listen_plan plan_of(const struct tracer_tally *tally, const tid_ve
 				     .cell_len = flag ? 0 : tally->cell_len };
 }
 
-static int start(const struct tracer *tracer, const struct hook_options *opts,
+static int start(const struct tracer *tracer, const struct tracing_options *opts,
 		 struct listening *listening, struct trace_request *request, pid_t pid,
 		 struct uspl_err *err)
 {
@@ -192,13 +193,13 @@ static int start(const struct tracer *tracer, const struct hook_options *opts,
 	return 0;
 }
 
-int hook_start(const struct tracer *tracer, struct hook_options *opts, pid_t pid,
-	       struct uspl_err *err)
+int tracing_start(const struct tracer *tracer, struct tracing_options *opts, pid_t pid,
+		  struct uspl_err *err)
 {
 	auto_listening struct listening listening = { .entries = sees_entries_only(tracer) };
 	struct trace_request request = {
 		.entries = sees_entries_only(tracer),
-		.ring_bytes = tracer->hook ? hook_ring_bytes(opts->buffer_kb) : NO_RING,
+		.ring_bytes = tracer->hook ? tracing_ring_bytes(opts->buffer_kb) : NO_RING,
 		.threshold_s = opts->threshold_s,
 		.depth = (unsigned)opts->depth,
 		.choice = { is_module_wanted, is_function_wanted, opts },
