@@ -97,8 +97,10 @@ static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 }
 
 /* False if it is stuck. */
-static bool comes_to_stand(const struct stop *stop, struct thread *thread, int64_t until)
+static bool comes_to_stand(const struct stop *stop, struct thread *thread)
 {
+	int64_t until = clock_now_ns() + TURN_WAIT_NS;
+
 	while (thread_wait(stop->proc, thread, clock_now_ns() + LAST_WAIT_NS, NULL) != 0)
 		if (task_state(stop->proc, thread->tid) != 'R' || clock_now_ns() >= until)
 			return false;
@@ -112,13 +114,12 @@ static bool comes_to_stand(const struct stop *stop, struct thread *thread, int64
  */
 static void abandon(struct stop *stop)
 {
-	int64_t until = clock_now_ns() + TURN_WAIT_NS;
 	struct thread *thread;
 
 	vec_for_each (&stop->threads, thread)
 		thread_interrupt(thread);
 	vec_for_each (&stop->threads, thread) {
-		if (comes_to_stand(stop, thread, until))
+		if (comes_to_stand(stop, thread))
 			thread_release(stop->proc, thread);
 		else
 			stop->stuck = thread->tid;
