@@ -22,12 +22,10 @@ struct run {
 	struct safety safety;                       /* what must be empty */
 	struct safety_finding findings[WAITER_MAX]; /* threads in the way, by the last check */
 	size_t n_findings;
-	struct safety_finding last_finding; /* of the last attempt that had any */
-	bool found_busy;                    /* one had */
-	inject_left_vec left;               /* agents of tools that have died: must be empty, too */
-	int64_t checked_ns;                 /* CLOCK_MONOTONIC: when that check was done */
-	struct inactive inactive;           /* functions on stacks that no thread is on */
-	struct stop stop;                   /* of the last attempt */
+	inject_left_vec left;     /* agents of tools that have died: must be empty, too */
+	int64_t checked_ns;       /* CLOCK_MONOTONIC: when that check was done */
+	struct inactive inactive; /* functions on stacks that no thread is on */
+	struct stop stop;         /* of the last attempt */
 	struct vm_sharers
 		/* processes in the same memory, before the last attempt and in it */
 		vm_sharers;

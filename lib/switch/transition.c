@@ -221,12 +221,11 @@ int transition_fail_pause(pid_t pid, struct uspl_err *err)
 	return -USPL_E_PAUSE;
 }
 
-/* None of them is stuck, and no attempt has met a thread in the functions. */
-static int fail_late(pid_t pid, int attempts, struct uspl_err *err)
+/* None of them is stuck. */
+static int fail_late(pid_t pid, struct uspl_err *err)
 {
-	uspl_fail(err, USPL_E_UNSTOPPABLE,
-		  "the threads of pid %d have not all stopped within a second, in %d attempt%s",
-		  pid, attempts, attempts == 1 ? "" : "s");
+	uspl_fail(err, USPL_E_UNSTOPPABLE, "the threads of pid %d don't all stop within a second",
+		  pid);
 	uspl_hint(err, "try again when the machine is less busy, or with a longer --wait");
 	return -USPL_E_UNSTOPPABLE;
 }
@@ -244,11 +243,7 @@ static int fail_shared(struct run *run, struct uspl_err *err)
 			 run->t->proc->pid);
 }
 
-/*
- * By the last attempt that found a thread in the way: one after it may have been too late to find
- * anything.
- */
-static int fail_blocked(struct run *run, int attempts, struct uspl_err *err)
+static int fail_blocked(struct run *run, struct uspl_err *err)
 {
 	const struct transition *t = run->t;
 	auto_blockers blocker_vec blockers = { 0 };
@@ -256,11 +251,11 @@ static int fail_blocked(struct run *run, int attempts, struct uspl_err *err)
 
 	if (run->vm_sharers.found)
 		return fail_shared(run, err);
-	if (!run->n_findings && t->max_pause_s > 0)
+	if (!run->n_findings && !(t->max_pause_s > 0))
+		return fail_late(t->proc->pid, err);
+	if (!run->n_findings)
 		return transition_fail_pause(t->proc->pid, err);
-	if (!run->found_busy)
-		return fail_late(t->proc->pid, attempts, err);
-	rc = blockers_describe(t->proc, t->modules, &run->last_finding, 1, &blockers, err);
+	rc = blockers_describe(t->proc, t->modules, run->findings, 1, &blockers, err);
 	if (rc)
 		return rc;
 	return blocker_fail(t->proc->pid, blockers.items, err);
@@ -279,13 +274,9 @@ static double stop_us(const struct run *run)
 }
 
 /* Notes what an attempt came to, and how long it took. */
-static void note_attempt(struct run *run, const struct transition_backend *backend,
+static void note_attempt(const struct run *run, const struct transition_backend *backend,
 			 struct transition_result *result)
 {
-	if (run->n_findings) {
-		run->last_finding = run->findings[0];
-		run->found_busy = true;
-	}
 	result->attempts++;
 	result->stop_us = stop_us(run);
 	result->n_stopped = run->stop.n_threads;
@@ -327,15 +318,6 @@ static int hold_callers(struct run *run, const struct transition_backend *backen
 	return rc;
 }
 
-/*
- * True if no thread was in the way, and threads ran too often, or stopped too late, for the
- * stopless way. The stop-all way can find out, also at the end of the time given.
- */
-static bool is_inconclusive(const struct run *run, const struct transition_backend *backend)
-{
-	return backend != &backend_stop_all && !run->n_findings && !run->vm_sharers.found;
-}
-
 static int try_until(struct run *run, const struct transition_backend *backend, int64_t deadline,
 		     struct transition_result *result, struct uspl_err *err)
 {
@@ -359,14 +341,14 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 			rc = fail_stuck(run, err);
 		else if (cancel_requested())
 			rc = fail_cancelled(run, err);
-		else if (is_inconclusive(run, backend) &&
-			 (++hurried > HURRIED_MAX || clock_now_ns() >= deadline))
-			rc = uspl_fail(err, USPL_E_UNSUPPORTED,
-				       "the threads of pid %d run too often", run->t->proc->pid);
 		else if (clock_now_ns() >= deadline)
-			rc = fail_blocked(run, result->attempts, err);
+			rc = fail_blocked(run, err);
 		else if (run->vm_sharers.found)
 			rc = vm_sharers_await(run->t->proc, &run->vm_sharers, deadline, err);
+		else if (backend != &backend_stop_all && !run->n_findings &&
+			 ++hurried > HURRIED_MAX)
+			rc = uspl_fail(err, USPL_E_UNSUPPORTED,
+				       "the threads of pid %d run too often", run->t->proc->pid);
 		stop.n = run->n_findings;
 		stop.checked = run->checked_ns;
 		stop.length = run->stop.left_ns - run->stop.entered_ns;

@@ -11,8 +11,6 @@
 
 /* How long to wait for a thread that was asked to stop and may go on at once. */
 #define LAST_WAIT_NS 1000000000ll
-/* And if it only waits for a processor: it stops in its turn, and no other thread waits for it. */
-#define TURN_WAIT_NS 30000000000ll
 /* And for one in uninterruptible sleep, before any thread is stopped. */
 #define UNSTOPPABLE_NS 1000000000ll
 /* How long stops that failed since a thread didn't stop are tried again, and the pause. */
@@ -96,17 +94,6 @@ static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 	return 0;
 }
 
-/* False if it is stuck. */
-static bool comes_to_stand(const struct stop *stop, struct thread *thread)
-{
-	int64_t until = clock_now_ns() + TURN_WAIT_NS;
-
-	while (thread_wait(stop->proc, thread, clock_now_ns() + LAST_WAIT_NS, NULL) != 0)
-		if (task_state(stop->proc, thread->tid) != 'R' || clock_now_ns() >= until)
-			return false;
-	return true;
-}
-
 /*
  * Detaching needs a stopped thread. One that is merely seized is stopped for a moment here. One
  * that was asked and has not stopped yet is waited for, or it would stop later, with no tracer to
@@ -119,7 +106,7 @@ static void abandon(struct stop *stop)
 	vec_for_each (&stop->threads, thread)
 		thread_interrupt(thread);
 	vec_for_each (&stop->threads, thread) {
-		if (comes_to_stand(stop, thread))
+		if (thread_wait(stop->proc, thread, clock_now_ns() + LAST_WAIT_NS, NULL) == 0)
 			thread_release(stop->proc, thread);
 		else
 			stop->stuck = thread->tid;

@@ -63,8 +63,8 @@ int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline,
 void stop_let_go(struct stop *stop, struct thread *thread);
 /*
  * Lets all threads go on and detaches from them. A thread that was asked to stop and hasn't is
- * waited for then, for a second, and for 30 if it only has no processor; if that doesn't help it is
- * `stuck`, and let go when this process ends.
+ * waited for then, for a second; if that doesn't help it is `stuck`, and let go when this process
+ * ends.
  */
 void stop_leave(struct stop *stop);
 /*

@@ -128,7 +128,7 @@ static int fail_unstoppable(const struct proc *proc, const struct thread *thread
 			    struct uspl_err *err)
 {
 	auto_buf struct buf wchan = { 0 };
-	char path[64], name[32], state = task_state(proc, thread->tid);
+	char path[64], name[32];
 
 	task_name(proc, thread->tid, name, sizeof(name));
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/wchan", proc->pid, thread->tid);
@@ -136,13 +136,9 @@ static int fail_unstoppable(const struct proc *proc, const struct thread *thread
 		buf_addstr(&wchan, "?");
 	uspl_fail(err, USPL_E_UNSTOPPABLE,
 		  "thread %d (%s) of pid %d does not stop: state %c, waiting in '%s'", thread->tid,
-		  name, proc->pid, state, buf_str(&wchan));
-	if (state == 'R')
-		uspl_hint(err, "it waits for a processor, or works in the kernel; try again when "
-			       "the machine is less busy");
-	else
-		uspl_hint(err, "a thread in uninterruptible sleep, of a frozen control group, or "
-			       "in vfork() can't be stopped; try again later");
+		  name, proc->pid, task_state(proc, thread->tid), buf_str(&wchan));
+	uspl_hint(err, "a thread in uninterruptible sleep, of a frozen control group, or in "
+		       "vfork() can't be stopped; try again later");
 	return -USPL_E_UNSTOPPABLE;
 }
 

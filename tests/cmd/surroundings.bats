@@ -5,14 +5,7 @@ bats_require_minimum_version 1.5.0
 
 setup_file() {
 	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
-	fixture_make || return
-	mkdir "$BATS_FILE_TMPDIR/spin"
-	(BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR/spin && fixture_of threads-spinning fix.patch && keep)
-}
-
-# keep - notes the fixture for take
-keep() {
-	declare -p FIXTURE UPDATE ID | sed 's/^declare -x/declare -gx/' > "$FIXTURE/fixture"
+	fixture_make
 }
 
 setup() {
@@ -141,45 +134,6 @@ as_nobody_under_yama() {
 	done
 	rm -r "$public"
 	expect_answer hello 'hello, world'
-}
-
-# hundredth - puts the target into a control group that has a hundredth of a processor
-hundredth() {
-	local root=/sys/fs/cgroup/cpu
-	[ "$(id -u)" = 0 ] || skip 'only root can make a control group'
-	[ -d $root ] || root=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)
-	GROUP=$root/uspl-test-$$-$BATS_TEST_NUMBER
-	mkdir "$GROUP" 2> /dev/null || { GROUP= && skip 'no control group can be made here'; }
-	if [ -e "$GROUP/cpu.cfs_quota_us" ]; then
-		echo 1000000 > "$GROUP/cpu.cfs_period_us" && echo 10000 > "$GROUP/cpu.cfs_quota_us"
-	else
-		[ -e "$GROUP/cpu.max" ] || skip 'no group of processors can be made here'
-		echo '10000 1000000' > "$GROUP/cpu.max"
-	fi
-	echo "$TARGET" > "$GROUP/cgroup.procs"
-}
-
-# does_or_says_late TOOL ARG... - true if it is done; a refusal must say what was seen
-does_or_says_late() {
-	TOOL_SECONDS=120 tool "$@"
-	[ "$status" != 0 ] || return 0
-	expect_status 1 && expect_one_message &&
-		expect_message "have not all stopped within a second, in [0-9]+ attempt|is on the stack" || exit 1
-	return 1
-}
-
-@test "threads that hardly get a processor: tried again, and the refusal says so" {
-	target_stop
-	# shellcheck source=/dev/null
-	source "$BATS_FILE_TMPDIR/spin/fixture"
-	rm -r "$BATS_TEST_TMPDIR/run"
-	fixture_start
-	ask start
-	hundredth
-	until_true 200 does_or_says_late uspl-apply --stop --wait=1 "$UPDATE" "$TARGET"
-	expect_applied
-	until_true 200 does_or_says_late uspl-undo --wait=1 "$ID" "$TARGET"
-	expect_not_applied
 }
 
 @test "a process in a frozen control group of version 2 is refused at once, and named" {
