@@ -19,6 +19,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "create/build/linked_note.h"
 #include "create/build/phase.h"
 #include "create/tree/build.h"
@@ -219,18 +220,11 @@ static int read_control(const char *tree, package_list *ret, struct uspl_err *er
 	return 0;
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-	size_t len = strlen(name), end_len = strlen(end);
-
-	return len > end_len && !strcmp(name + len - end_len, end);
-}
-
 /* Installed tests: they don't count, unless the source has no other programs. */
 static bool is_for_tests(const char *package)
 {
-	return ends_with(package, "-test") || ends_with(package, "-tests") ||
-	       ends_with(package, "-testsuite");
+	return text_ends_with(package, "-test") || text_ends_with(package, "-tests") ||
+	       text_ends_with(package, "-testsuite");
 }
 
 /* Where the rules put it, or where the finished package was unpacked. */
@@ -265,7 +259,7 @@ static int look_at_packages(struct survey *survey, const package_list *packages,
 	vec_for_each (packages, package) {
 		int rc;
 
-		if (package->udeb || ends_with(package->name, "-dbg") ||
+		if (package->udeb || text_ends_with(package->name, "-dbg") ||
 		    is_for_tests(package->name) != tests)
 			continue;
 		rc = look_at_package(survey, package, err);

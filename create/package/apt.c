@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "package/dpkg.h"
 
 /* What the machine's configuration says. */
@@ -55,7 +56,7 @@ static int ask_machine(struct machine *ret, struct uspl_err *err)
 		return status;
 	if (status)
 		return uspl_fail(err, USPL_E_SYSTEM, "apt-config failed: %s",
-				 apt_complaint(&errors));
+				 dpkg_complaint(&errors));
 	ret->list = shell_value(buf_str(&text), "LIST");
 	ret->parts = shell_value(buf_str(&text), "PARTS");
 	ret->status = shell_value(buf_str(&text), "STATUS");
@@ -95,13 +96,6 @@ static void add_stanzas(const char *text, struct buf *ret)
 	buf_addstr(ret, "\n");
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t len = strlen(text), end_len = strlen(end);
-
-	return len > end_len && !strcmp(text + len - end_len, end);
-}
-
 /* A file that this user may not read has nothing for us: apt would say so to others. */
 static void add_file(const char *path, struct buf *lines, struct buf *stanzas)
 {
@@ -109,7 +103,7 @@ static void add_file(const char *path, struct buf *lines, struct buf *stanzas)
 
 	if (file_read(path, &text, NULL) != 0)
 		return;
-	if (ends_with(path, ".sources"))
+	if (text_ends_with(path, ".sources"))
 		add_stanzas(buf_str(&text), stanzas);
 	else
 		add_lines(buf_str(&text), lines);
@@ -117,7 +111,7 @@ static void add_file(const char *path, struct buf *lines, struct buf *stanzas)
 
 static int is_part(const struct dirent *entry)
 {
-	return ends_with(entry->d_name, ".list") || ends_with(entry->d_name, ".sources");
+	return text_ends_with(entry->d_name, ".list") || text_ends_with(entry->d_name, ".sources");
 }
 
 static void add_parts(const char *folder, struct buf *lines, struct buf *stanzas)
@@ -219,12 +213,8 @@ static int make_folder(struct apt *apt, struct uspl_err *err)
 {
 	static const char *const below[] = { "state/lists/partial", "cache/archives/partial",
 					     "source" };
-	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	auto_free char *cache = base && *base == '/' ? strdup(base)
-				: home && *home      ? file_join(home, ".cache")
-						     : strdup("/var/cache");
 
-	apt->folder = cache ? file_join(cache, "uspl/packages") : NULL;
+	apt->folder = file_in_cache("uspl/packages");
 	if (!apt->folder)
 		return uspl_fail_nomem(err);
 	for (size_t i = 0; i < ARRAY_SIZE(below); i++) {
@@ -299,23 +289,8 @@ int apt_update(struct apt *apt, struct uspl_err *err)
 	status = apt_run(apt, &words, NULL, NULL, &errors, err);
 	apt->is_new = true;
 	if (status > 0)
-		log_info("package", "apt-get update: %s", apt_complaint(&errors));
+		log_info("package", "apt-get update: %s", dpkg_complaint(&errors));
 	return status < 0 ? status : 0;
-}
-
-const char *apt_complaint(struct buf *errors)
-{
-	char *line = errors->data, *last = NULL;
-
-	if (!line)
-		return "it says nothing";
-	for (char *rest = line; (line = strsep(&rest, "\n"));) {
-		if (!strncmp(line, "E: ", 3))
-			return line + 3;
-		if (*line)
-			last = line;
-	}
-	return last ? last : "it says nothing";
 }
 
 void apt_release(struct apt *apt)

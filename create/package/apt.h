@@ -33,8 +33,6 @@ int apt_update(struct apt *apt, struct uspl_err *err) uspl_must_check;
  */
 int apt_run(const struct apt *apt, const cli_strings *words, const char *folder, struct buf *out,
 	    struct buf *errors, struct uspl_err *err) uspl_must_check;
-/* The first line in which apt says what is wrong, without its mark; else the last line. */
-const char *apt_complaint(struct buf *errors);
 void apt_release(struct apt *apt);
 
 DEFINE_AUTO_RELEASE(apt, struct apt, apt_release)

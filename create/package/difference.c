@@ -106,7 +106,7 @@ int difference_make(const char *folder, const struct source_package *from,
 		return status;
 	if (errors.len)
 		return uspl_fail(err, USPL_E_SYSTEM, "cannot compare %s %s and %s: %.300s",
-				 from->name, from->version, to->version, apt_complaint(&errors));
+				 from->name, from->version, to->version, dpkg_complaint(&errors));
 	note_binary(buf_str(&text), ret_binary);
 	rc = select_sections(buf_str(&text), source_package_is_quilt(from), ret, err);
 	if (rc || ret->len)

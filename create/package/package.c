@@ -53,19 +53,6 @@ static int split_spec(const char *spec, char **ret_name, char **ret_version, str
 	return 0;
 }
 
-/* A package of that name, or else one that is made of the source of that name. */
-static const struct dpkg_package *find_installed(const dpkg_packages *installed, const char *name)
-{
-	const struct dpkg_package *package = dpkg_find(installed, name, "");
-
-	if (package)
-		return package;
-	vec_for_each (installed, package)
-		if (!strcmp(package->source, name))
-			return package;
-	return NULL;
-}
-
 /* Which source package it is, and its version before. */
 static int identify(struct apt *apt, const char *spec, const dpkg_packages *installed,
 		    struct package *ret, struct uspl_err *err)
@@ -76,7 +63,7 @@ static int identify(struct apt *apt, const char *spec, const dpkg_packages *inst
 
 	if (rc)
 		return rc;
-	known = find_installed(installed, name);
+	known = dpkg_find_any(installed, name);
 	if (!known && !ret->from) {
 		uspl_fail(err, USPL_E_USAGE, "'%s' isn't installed", name);
 		uspl_hint(err, "say which version the processes run: --package=%s=VERSION", name);
@@ -199,10 +186,8 @@ int package_fetch(const char *spec, const char *to, struct package *ret, struct 
 /* Appends a version without its epoch, as far as ids may have it. */
 static void add_version(struct buf *id, const char *version)
 {
-	const char *colon = strchr(version, ':');
-
 	buf_addstr(id, "_");
-	for (const char *at = colon ? colon + 1 : version; *at; at++) {
+	for (const char *at = dpkg_without_epoch(version); *at; at++) {
 		char letter = (char)tolower((unsigned char)*at);
 
 		buf_add(id, strchr("+~:", *at) ? "_" : &letter, 1);

@@ -7,8 +7,8 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/file.h"
-#include "base/log.h"
 #include "create/package/source_package.h"
 #include "create/tree/tree.h"
 
@@ -21,7 +21,7 @@ static bool is_program(const char *path)
 	return fd >= 0 && !strstr(path, "/usr/lib/debug/") &&
 	       pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
 	       !memcmp(header.e_ident, ELFMAG, SELFMAG) && header.e_ident[EI_CLASS] == ELFCLASS64 &&
-	       header.e_machine == EM_X86_64 &&
+	       header.e_machine == arch_native()->machine &&
 	       (header.e_type == ET_EXEC || header.e_type == ET_DYN);
 }
 
@@ -55,59 +55,19 @@ static int add_installed(const char *package, shipped_files *ret, struct uspl_er
 	return 0;
 }
 
-/* Fetches the package into `folder`, which is made. *ret: it is there. */
-static int download(const char *name, const char *version, const char *folder, bool *ret,
-		    struct uspl_err *err)
-{
-	auto_free char *word = NULL;
-	const char *argv[] = {
-		"apt-get", "-qq", "-oAPT::Sandbox::User=root", "download", NULL, NULL
-	};
-	auto_buf struct buf errors = { 0 };
-	int status, rc = file_mkdirs(folder, err);
-
-	if (rc)
-		return rc;
-	if (asprintf(&word, "%s=%s", name, version) < 0) {
-		word = NULL;
-		return uspl_fail_nomem(err);
-	}
-	argv[4] = word;
-	status = dpkg_run(argv, folder, NULL, &errors, err);
-	if (status > 0)
-		log_info("package", "no %s: %s", word, apt_complaint(&errors));
-	*ret = status == 0;
-	return status < 0 ? status : 0;
-}
-
-static int unpack(const char *folder, struct uspl_err *err)
-{
-	static const char *const argv[] = {
-		"sh", "-c", "for deb in ./*.deb; do dpkg-deb -x \"$deb\" root || exit; done", NULL
-	};
-	auto_buf struct buf errors = { 0 };
-	int status = dpkg_run(argv, folder, NULL, &errors, err);
-
-	if (status > 0)
-		return uspl_fail(err, USPL_E_FILE, "cannot unpack the package in '%s': %.300s",
-				 folder, apt_complaint(&errors));
-	return status;
-}
-
 static int fetch_one(const char *name, const char *version, const char *folder, bool installed,
 		     shipped_files *ret, struct uspl_err *err)
 {
 	auto_free char *own = file_join(folder, name);
 	auto_free char *root = own ? file_join(own, "root") : NULL;
 	bool there = false;
-	int rc = root ? download(name, version, own, &there, err) : uspl_fail_nomem(err);
+	int rc = root ? dpkg_fetch(name, version, own, &there, err) : uspl_fail_nomem(err);
 
 	if (rc)
 		return rc;
 	if (!there)
 		return installed ? add_installed(name, ret, err) : 0;
-	rc = unpack(own, err);
-	return rc ? rc : tree_walk(root, add_program, ret, err);
+	return tree_walk(root, add_program, ret, err);
 }
 
 static int fetch_installed(const struct source_package *source, const dpkg_packages *installed,

@@ -52,14 +52,6 @@ int source_package_find(struct apt *apt, const char *name, char **ret, struct us
 	}
 }
 
-/* Without what stands before ':', which names of files don't have. */
-static const char *without_epoch(const char *version)
-{
-	const char *colon = strchr(version, ':');
-
-	return colon ? colon + 1 : version;
-}
-
 static int run_source(const struct apt *apt, const char *how, const char *word, const char *folder,
 		      struct buf *out, struct buf *errors, struct uspl_err *err)
 {
@@ -94,7 +86,7 @@ static int fail_fetch(const char *name, const char *version, struct buf *errors,
 		      struct uspl_err *err)
 {
 	uspl_fail(err, USPL_E_FILE, "cannot fetch the source of %s %s: %.600s", name, version,
-		  apt_complaint(errors));
+		  dpkg_complaint(errors));
 	uspl_hint(err, "an archive keeps few versions of a package; snapshot.debian.org has all of "
 		       "Debian's, and can be added to apt's sources");
 	return -USPL_E_FILE;
@@ -143,7 +135,7 @@ static int unpack(const struct source_package *source, const char *dsc, bool dam
 
 	if (status > 0)
 		return uspl_fail(err, USPL_E_FILE, "cannot unpack the source of %s %s: %.600s",
-				 source->name, source->version, apt_complaint(&errors));
+				 source->name, source->version, dpkg_complaint(&errors));
 	return status;
 }
 
@@ -161,7 +153,7 @@ int source_package_fetch(struct apt *apt, const char *name, const char *version,
 	ret->version = strdup(version);
 	ret->tree = strdup(tree);
 	if (!folder || !ret->name || !ret->version || !ret->tree ||
-	    asprintf(&dsc, "%s/%s_%s.dsc", folder, name, without_epoch(version)) < 0) {
+	    asprintf(&dsc, "%s/%s_%s.dsc", folder, name, dpkg_without_epoch(version)) < 0) {
 		dsc = NULL;
 		return uspl_fail_nomem(err);
 	}
@@ -209,7 +201,7 @@ int source_package_check_dependencies(const struct source_package *source, struc
 	list = list ? strchr(list, ':') : NULL;
 	if (!list)
 		return uspl_fail(err, USPL_E_BUILD, "cannot check the build dependencies of %s: %s",
-				 source->name, apt_complaint(&errors));
+				 source->name, dpkg_complaint(&errors));
 	list += 2;
 	list[strcspn(list, "\n")] = '\0';
 	uspl_fail(err, USPL_E_BUILD, "build dependencies of %s %s are missing: %.1000s",

@@ -22,6 +22,7 @@
 #include "base/file.h"
 #include "base/strmap.h"
 #include "base/subprocess.h"
+#include "base/text.h"
 #include "create/patch/diff_read.h"
 #include "create/patch/patch.h"
 #include "create/patch/patches_try.h"
@@ -388,10 +389,7 @@ static const struct section *find_new_file(const section_list *sections, const c
 	vec_for_each (sections, section) {
 		auto_free char *name = section_name(section);
 		const char *base = name ? file_basename(name) : "";
-		size_t len = strlen(base), end_len = strlen(end);
-		bool is = end == wanted
-				  ? !strcmp(base, wanted)
-				  : end_len && len > end_len && !strcmp(base + len - end_len, end);
+		bool is = end == wanted ? !strcmp(base, wanted) : *end && text_ends_with(base, end);
 
 		if (!section->is_new || !is)
 			continue;
@@ -446,13 +444,6 @@ static int add_spec_lines(const struct debdiff *debdiff, const struct section *s
 	return 0;
 }
 
-static bool has_suffix(const char *name, const char *suffix)
-{
-	size_t len = strlen(name), suffix_len = strlen(suffix);
-
-	return len > suffix_len && !strcmp(name + len - suffix_len, suffix);
-}
-
 /* A patch that is there already is in the tree as it was. */
 static int check_old_patches(const struct debdiff *debdiff, struct uspl_err *err)
 {
@@ -461,7 +452,7 @@ static int check_old_patches(const struct debdiff *debdiff, struct uspl_err *err
 	vec_for_each (debdiff->sections, section) {
 		auto_free char *name = section_name(section);
 
-		if (name && has_suffix(name, ".patch") && !section->is_new)
+		if (name && text_ends_with(name, ".patch") && !section->is_new)
 			return fail_spec(debdiff, "changes a patch that the tree has applied", name,
 					 err);
 	}
@@ -478,7 +469,7 @@ static int resolve_spec(const struct debdiff *debdiff, struct buf *ret, size_t *
 		auto_free char *name = section_name(section);
 		int rc;
 
-		if (!name || !has_suffix(name, ".spec"))
+		if (!name || !text_ends_with(name, ".spec"))
 			continue;
 		rc = check_old_patches(debdiff, err);
 		if (rc)
@@ -546,5 +537,6 @@ bool debdiff_takes(enum debdiff_kind kind, const char *name)
 {
 	if (kind == DEBDIFF_QUILT)
 		return debdiff_below(name, patches_folder);
-	return kind == DEBDIFF_SPEC && (has_suffix(name, ".spec") || has_suffix(name, ".patch"));
+	return kind == DEBDIFF_SPEC &&
+	       (text_ends_with(name, ".spec") || text_ends_with(name, ".patch"));
 }

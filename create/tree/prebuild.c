@@ -22,6 +22,7 @@
 #include "base/cli.h"
 #include "base/compiler.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "create/tree/paths.h"
 #include "create/tree/recipe.h"
 #include "create/tree/tree.h"
@@ -140,16 +141,12 @@ static int add_head(struct state *state, struct uspl_err *err)
 static bool is_product(const char *path)
 {
 	static const char *const suffixes[] = { ".d", ".o", ".lo", ".la", ".P", ".log" };
-	size_t len = strlen(path);
 	char head[8] = { 0 };
 	auto_close int fd = -1;
 
-	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++) {
-		size_t suffix = strlen(suffixes[i]);
-
-		if (len > suffix && !strcmp(path + len - suffix, suffixes[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
+		if (text_ends_with(path, suffixes[i]))
 			return true;
-	}
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	return fd >= 0 && read(fd, head, sizeof(head)) == (ssize_t)sizeof(head) &&
 	       (!memcmp(head, "\177ELF", 4) || !memcmp(head, "!<arch>\n", 8) ||

@@ -14,6 +14,7 @@
 #include <dwarf.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "create/unit/nameless.h"
 #include "create/unit/srcloc.h"
 
@@ -304,7 +305,7 @@ static int add_change(struct unit *unit, const char *name, Dwarf_Die *pre, Dwarf
 		return rc;
 	}
 	/* gcc's name for the frame of a coroutine, in which nothing may be new. */
-	change.unsafe |= strlen(name) > 6 && !strcmp(name + strlen(name) - 6, ".Frame");
+	change.unsafe |= text_ends_with(name, ".Frame");
 	slot = vec_push(changes);
 	change.name = strdup(name);
 	if (!slot || !change.name) {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/text.h"
 #include "create/unit/srcloc.h"
 #include "create/vet/vet_checks.h"
 
@@ -24,14 +25,10 @@
 static bool is_coroutine(const struct objsym *sym)
 {
 	static const char *const ends[] = { ".actor", ".resume", ".destroy", ".cleanup" };
-	size_t len = strlen(sym->name);
 
-	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
-		size_t n = strlen(ends[i]);
-
-		if (len > n && !strcmp(sym->name + len - n, ends[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (text_ends_with(sym->name, ends[i]))
 			return name_starts(sym->name, "_Z") && sym_is_function(sym);
-	}
 	return false;
 }
 

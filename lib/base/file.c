@@ -166,3 +166,13 @@ char *file_join(const char *dir, const char *name)
 
 	return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
 }
+
+char *file_in_cache(const char *name)
+{
+	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	auto_free char *below = base && *base == '/' ? strdup(base)
+				: home && *home      ? file_join(home, ".cache")
+						     : strdup("/var/cache");
+
+	return below ? file_join(below, name) : NULL;
+}

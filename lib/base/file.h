@@ -29,5 +29,10 @@ int file_remove_tree(const char *path, struct uspl_err *err) uspl_must_check;
 const char *file_basename(const char *path);
 /* "A/B", allocated; NULL when out of memory. */
 char *file_join(const char *dir, const char *name);
+/*
+ * The folder of that name among the user's caches, by XDG_CACHE_HOME and HOME, else below
+ * /var/cache; allocated, NULL when out of memory. It isn't made.
+ */
+char *file_in_cache(const char *name);
 
 #endif

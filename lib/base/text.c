@@ -88,6 +88,13 @@ void text_add_printable(struct buf *buf, const char *text, size_t len, bool keep
 	}
 }
 
+bool text_ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), n = strlen(end);
+
+	return len > n && !strcmp(text + len - n, end);
+}
+
 size_t text_width(const char *text)
 {
 	size_t width = 0;

@@ -32,6 +32,8 @@ bool text_is_control(uint32_t character);
 void text_add_printable(struct buf *buf, const char *text, size_t len, bool keep_lines);
 /* True if text_add_printable would write any of it out. */
 bool text_is_odd(const char *text);
+/* True if text ends with `end`, and isn't only that. */
+bool text_ends_with(const char *text, const char *end);
 /* How many columns text takes, every character counted as one. */
 size_t text_width(const char *text);
 

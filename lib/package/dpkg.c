@@ -6,6 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/log.h"
 #include "base/subprocess.h"
 
 enum { NO_SUCH_PROGRAM = 127, OWNERS_AT_ONCE = 256 };
@@ -34,6 +36,21 @@ int dpkg_run(const char *const *argv, const char *folder, struct buf *out, struc
 		if (!strcmp(homes[i].program, argv[0]))
 			uspl_hint(err, "install the package '%s'", homes[i].package);
 	return -USPL_E_SYSTEM;
+}
+
+const char *dpkg_complaint(struct buf *errors)
+{
+	char *line = errors->data, *last = NULL;
+
+	if (!line)
+		return "it says nothing";
+	for (char *rest = line; (line = strsep(&rest, "\n"));) {
+		if (!strncmp(line, "E: ", 3))
+			return line + 3;
+		if (*line)
+			last = line;
+	}
+	return last ? last : "it says nothing";
 }
 
 bool dpkg_is_name(const char *name)
@@ -132,12 +149,28 @@ const struct dpkg_package *dpkg_find(const dpkg_packages *packages, const char *
 	return NULL;
 }
 
+const struct dpkg_package *dpkg_find_any(const dpkg_packages *packages, const char *name)
+{
+	const struct dpkg_package *package = dpkg_find(packages, name, "");
+
+	if (package)
+		return package;
+	vec_for_each (packages, package)
+		if (!strcmp(package->source, name))
+			return package;
+	return NULL;
+}
+
 int dpkg_is_later(const char *a, const char *b, bool *ret, struct uspl_err *err)
 {
 	const char *argv[] = { "dpkg", "--compare-versions", a, "gt", b, NULL };
 	auto_buf struct buf errors = { 0 };
-	int status = dpkg_run(argv, NULL, NULL, &errors, err);
+	int status;
 
+	*ret = false;
+	if (!strcmp(a, b))
+		return 0;
+	status = dpkg_run(argv, NULL, NULL, &errors, err);
 	if (status < 0)
 		return status;
 	if (status > 1)
@@ -171,6 +204,42 @@ int dpkg_owners(const cli_strings *paths, struct buf *ret, struct uspl_err *err)
 			return status;
 	}
 	return 0;
+}
+
+int dpkg_fetch(const char *name, const char *version, const char *folder, bool *ret_there,
+	       struct uspl_err *err)
+{
+	static const char *const unpack[] = { "sh", "-c", "dpkg-deb -x ./*.deb root", NULL };
+	auto_buf struct buf word = { 0 };
+	auto_buf struct buf errors = { 0 };
+	const char *fetch[] = { "apt-get",  "-qq", "-oAPT::Sandbox::User=root",
+				"download", NULL,  NULL };
+	int status, rc = file_mkdirs(folder, err);
+
+	if (rc)
+		return rc;
+	buf_addf(&word, "%s=%s", name, version);
+	if (word.oom)
+		return uspl_fail_nomem(err);
+	fetch[4] = buf_str(&word);
+	status = dpkg_run(fetch, folder, NULL, &errors, err);
+	*ret_there = status == 0;
+	if (status > 0)
+		log_info("package", "no %s: %s", buf_str(&word), dpkg_complaint(&errors));
+	if (status)
+		return status < 0 ? status : 0;
+	status = dpkg_run(unpack, folder, NULL, &errors, err);
+	if (status > 0)
+		return uspl_fail(err, USPL_E_FILE, "cannot unpack the package in '%s': %.300s",
+				 folder, dpkg_complaint(&errors));
+	return status;
+}
+
+const char *dpkg_without_epoch(const char *version)
+{
+	const char *colon = strchr(version, ':');
+
+	return colon ? colon + 1 : version;
 }
 
 char *dpkg_source_version(const char *version)

@@ -37,6 +37,8 @@ DEFINE_AUTO_RELEASE(dpkg, dpkg_packages, dpkg_release)
 /* The installed package of that name and architecture ("": any); NULL if there is none. */
 const struct dpkg_package *dpkg_find(const dpkg_packages *packages, const char *name,
 				     const char *arch);
+/* A package of that name, or else one that is made of the source of that name; NULL. */
+const struct dpkg_package *dpkg_find_any(const dpkg_packages *packages, const char *name);
 /* True if version a is a later one than b (deb-version(7)). */
 int dpkg_is_later(const char *a, const char *b, bool *ret, struct uspl_err *err) uspl_must_check;
 /* Appends the paths of a package's files and folders, each with its line end. */
@@ -46,6 +48,14 @@ int dpkg_files(const char *package, struct buf *ret, struct uspl_err *err) uspl_
  * dpkg-query(1) prints them. Paths that no package has are passed over.
  */
 int dpkg_owners(const cli_strings *paths, struct buf *ret, struct uspl_err *err) uspl_must_check;
+/*
+ * Fetches a binary package of that version by the machine's apt into `folder`, which is made, and
+ * unpacks it below `folder`/root. *ret_there is false if it can't be had.
+ */
+int dpkg_fetch(const char *name, const char *version, const char *folder, bool *ret_there,
+	       struct uspl_err *err) uspl_must_check;
+/* The version without its epoch, which names of files don't have. Points into it. */
+const char *dpkg_without_epoch(const char *version);
 /* The version without what a rebuild of the binaries alone adds to it ("+b1"); allocated. */
 char *dpkg_source_version(const char *version);
 /*
@@ -54,5 +64,10 @@ char *dpkg_source_version(const char *version);
  */
 int dpkg_run(const char *const *argv, const char *folder, struct buf *out, struct buf *errors,
 	     struct uspl_err *err) uspl_must_check;
+/*
+ * The first line in which such a program says what is wrong, without its mark; else the last line.
+ * Cuts what it printed into lines, and points into it.
+ */
+const char *dpkg_complaint(struct buf *errors);
 
 #endif

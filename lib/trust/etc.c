@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "trust/conf.h"
 
 #define ENTRIES_MAX 4096
@@ -108,13 +109,6 @@ int etc_read(const char *name, struct buf *buf, bool *ret_there, struct uspl_err
 	return 0;
 }
 
-static bool ends_in(const char *text, const char *end)
-{
-	size_t len = strlen(text), n = strlen(end);
-
-	return len > n && text[0] != '.' && !strcmp(text + len - n, end);
-}
-
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -128,7 +122,7 @@ static int list_entries(DIR *dir, const char *path, const char *suffix, etc_name
 	for (errno = 0; (entry = readdir(dir)); errno = 0) {
 		char **name;
 
-		if (!ends_in(entry->d_name, suffix))
+		if (entry->d_name[0] == '.' || !text_ends_with(entry->d_name, suffix))
 			continue;
 		if (ret->n == ENTRIES_MAX)
 			return uspl_fail(err, USPL_E_POLICY, "'%s' has more than %d files", path,

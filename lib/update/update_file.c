@@ -13,6 +13,7 @@
 #include "base/confine.h"
 #include "base/file.h"
 #include "base/strmap.h"
+#include "base/text.h"
 #include "update/folder.h"
 #include "update/manifest.h"
 #include "update/parts.h"
@@ -389,18 +390,11 @@ int update_write(struct update *update, const char *path, struct uspl_err *err)
 
 #define SUFFIX ".tar.gz"
 
-static bool ends_in_suffix(const char *word)
-{
-	size_t len = strlen(word), n = strlen(SUFFIX);
-
-	return len > n && !strcmp(word + len - n, SUFFIX);
-}
-
 bool update_is_path(const char *word)
 {
 	auto_free char *manifest = *word ? file_join(word, manifest_part) : NULL;
 
-	return ends_in_suffix(word) || (manifest && access(manifest, F_OK) == 0);
+	return text_ends_with(word, SUFFIX) || (manifest && access(manifest, F_OK) == 0);
 }
 
 int update_named(const char *word, char **ret, struct uspl_err *err)
@@ -411,7 +405,7 @@ int update_named(const char *word, char **ret, struct uspl_err *err)
 	int rc;
 
 	if (is_id) {
-		*ret = strndup(id, strlen(id) - (ends_in_suffix(id) ? strlen(SUFFIX) : 0));
+		*ret = strndup(id, strlen(id) - (text_ends_with(id, SUFFIX) ? strlen(SUFFIX) : 0));
 	} else {
 		rc = update_read(word, &update, err);
 		if (rc)

@@ -171,7 +171,10 @@ static int add_module(struct upgrade *upgrade, const struct running_process *pro
 	    find_case(&upgrade->cases, process, release))
 		return 0;
 	rc = find_version(upgrade, module, owner, release, &version, err);
-	if (!rc && version)
+	/* Most files are those on disk; what is newer than these is later (releases_read). */
+	if (!rc && version == release->installed)
+		behind = strcmp(release->newest, release->installed) != 0;
+	else if (!rc && version)
 		rc = dpkg_is_later(release->newest, version, &behind, err);
 	if (rc || !behind)
 		return rc;
@@ -279,18 +282,17 @@ static void take_outcome(const struct outcome *outcome, void *ctx)
 static void close_cases(const struct listener *listener, const char *errors)
 {
 	static const char prog[] = "uspl-apply: ";
-	const char *message = strstr(errors, prog);
+	const char *at = strstr(errors, prog);
+	const char *message =
+		at ? at + strlen(prog) : "it has ended, or runs something else by now";
+	size_t len = strcspn(message, "\n");
 	struct upgrade_case *item;
 
 	vec_for_each (listener->cases, item) {
 		if (!is_alike(item, listener->first) || item->answer != ANSWER_BEHIND)
 			continue;
 		item->answer = ANSWER_RESTART;
-		message = message ? message + (strncmp(message, prog, strlen(prog)) ? 0
-										    : strlen(prog))
-				  : "it has ended, or runs something else by now";
-		uspl_fail(&item->why, USPL_E_NO_PROCESS, "%.*s",
-			  (int)(strcspn(message, "\n") < 1400 ? strcspn(message, "\n") : 1400),
+		uspl_fail(&item->why, USPL_E_NO_PROCESS, "%.*s", (int)(len < 1400 ? len : 1400),
 			  message);
 	}
 }

@@ -19,14 +19,9 @@ int releases_open(struct releases *ret, struct uspl_err *err)
 
 const char *releases_source(const struct releases *releases, const char *name)
 {
-	const struct dpkg_package *package = dpkg_find(&releases->installed, name, "");
+	const struct dpkg_package *package = dpkg_find_any(&releases->installed, name);
 
-	if (package)
-		return package->source;
-	vec_for_each (&releases->installed, package)
-		if (!strcmp(package->source, name))
-			return package->source;
-	return NULL;
+	return package ? package->source : NULL;
 }
 
 /* ---- the files that run ---- */
@@ -186,7 +181,7 @@ static int take_offer(struct releases *releases, const char *name, const char *v
 		return uspl_fail_nomem(err);
 	if (!release || !dpkg_is_version(own))
 		return 0;
-	rc = strcmp(own, release->newest) ? dpkg_is_later(own, release->newest, &later, err) : 0;
+	rc = dpkg_is_later(own, release->newest, &later, err);
 	if (rc || !later)
 		return rc;
 	free(release->newest);
@@ -324,25 +319,16 @@ static int note_files(struct releases *releases, char *folder, const char *versi
 static int look_into(struct releases *releases, const char *name, const char *version,
 		     const char *folder, struct uspl_err *err)
 {
-	static const char *const unpack[] = { "sh", "-c", "dpkg-deb -x ./*.deb root", NULL };
-	auto_free char *word = NULL;
 	auto_free char *root = file_join(folder, "root");
 	auto_free char *source = dpkg_source_version(version);
-	const char *fetch[] = { "apt-get",  "-qq", "-oAPT::Sandbox::User=root",
-				"download", NULL,  NULL };
-	int status;
+	bool there = false;
+	int rc = root && source ? dpkg_fetch(name, version, folder, &there, err)
+				: uspl_fail_nomem(err);
 
-	if (!root || !source || asprintf(&word, "%s=%s", name, version) < 0) {
-		word = NULL;
-		return uspl_fail_nomem(err);
-	}
-	log_info("upgrade", "looking into %s", word);
-	fetch[4] = word;
-	status = dpkg_run(fetch, folder, NULL, NULL, err);
-	if (status == 0)
-		status = dpkg_run(unpack, folder, NULL, NULL, err);
-	if (status)
-		return status < 0 ? status : 0;
+	if (rc == -USPL_E_FILE)
+		return 0;
+	if (rc || !there)
+		return rc;
 	return note_files(releases, root, source, err);
 }
 
@@ -359,6 +345,7 @@ static int look_into_version(struct releases *releases, const char *name, const 
 	}
 	if (!mkdtemp(folder))
 		return uspl_fail_errno(err, "cannot create the folder '%s'", folder);
+	log_info("upgrade", "looking into %s=%s", name, version);
 	rc = look_into(releases, name, version, folder, err);
 	if (file_remove_tree(folder, NULL) != 0)
 		log_info("upgrade", "cannot remove '%s'", folder);

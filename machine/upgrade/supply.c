@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/subprocess.h"
+#include "base/text.h"
 
 static void release_update(struct supply_update *update)
 {
@@ -74,14 +75,6 @@ static int read_file(struct supply *supply, const char *path, struct uspl_err *e
 	return 0;
 }
 
-static bool is_update_file(const char *name)
-{
-	static const char suffix[] = ".tar.gz";
-	size_t len = strlen(name), end = strlen(suffix);
-
-	return len > end && !strcmp(name + len - end, suffix) && name[0] != '.';
-}
-
 static int read_folder(struct supply *supply, const char *folder, struct uspl_err *err)
 {
 	auto_closedir DIR *dir = opendir(folder);
@@ -97,7 +90,7 @@ static int read_folder(struct supply *supply, const char *folder, struct uspl_er
 
 		if (!path)
 			return uspl_fail_nomem(err);
-		if (is_update_file(entry->d_name))
+		if (entry->d_name[0] != '.' && text_ends_with(entry->d_name, ".tar.gz"))
 			rc = read_file(supply, path, err);
 		if (rc)
 			return rc;
@@ -107,13 +100,8 @@ static int read_folder(struct supply *supply, const char *folder, struct uspl_er
 
 int supply_open(const char *folder, struct supply *ret, struct uspl_err *err)
 {
-	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	auto_free char *cache = base && *base == '/' ? strdup(base)
-				: home && *home      ? file_join(home, ".cache")
-						     : strdup("/var/cache");
-
 	ret->folder = folder;
-	ret->made = cache ? file_join(cache, "uspl/upgrades") : NULL;
+	ret->made = file_in_cache("uspl/upgrades");
 	if (!ret->made)
 		return uspl_fail_nomem(err);
 	return read_folder(ret, folder ? folder : ret->made, err);
@@ -173,27 +161,29 @@ int supply_make(struct supply *supply, const char *source, const char *from, con
 		struct uspl_err *err)
 {
 	const char *argv[] = { "/proc/self/exe", "create", "--quiet", NULL, NULL, NULL, NULL };
-	auto_free char *package = NULL;
-	auto_free char *goal = NULL;
-	auto_free char *output = NULL;
+	auto_buf struct buf package = { 0 }, goal = { 0 }, output = { 0 };
 	auto_buf struct buf out = { 0 };
 	auto_buf struct buf errors = { 0 };
 	int status, rc = file_mkdirs(supply->made, err);
 
 	if (rc)
 		return rc;
-	if (asprintf(&package, "--package=%s=%s", source, from) < 0 ||
-	    asprintf(&goal, "--to=%s", to) < 0 ||
-	    asprintf(&output, "--output=%s", supply->made) < 0)
+	buf_addf(&package, "--package=%s=%s", source, from);
+	buf_addf(&goal, "--to=%s", to);
+	buf_addf(&output, "--output=%s", supply->made);
+	if (package.oom || goal.oom || output.oom)
 		return uspl_fail_nomem(err);
-	argv[3] = package;
-	argv[4] = goal;
-	argv[5] = output;
+	argv[3] = buf_str(&package);
+	argv[4] = buf_str(&goal);
+	argv[5] = buf_str(&output);
 	status = subprocess_run(argv, NULL, &out, &errors, err);
 	if (status < 0)
 		return status;
 	if (status)
 		return fail_create(status, &errors, err);
+	if (!out.len)
+		return uspl_fail(err, USPL_E_BUG, "uspl-create names no update");
+	/* The path is its last line. */
 	out.data[out.len - 1] = '\0';
 	return read_file(supply, strrchr(out.data, '\n') ? strrchr(out.data, '\n') + 1 : out.data,
 			 err);

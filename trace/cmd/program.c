@@ -19,6 +19,7 @@
 #include "arch/probe_code.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 
 #define ENTRY "uspl_probe"
 #define STACK_MAX 1024
@@ -360,10 +361,9 @@ static int compile_and_read(const char *path, struct objfile **ret, struct uspl_
 
 static int read_and_check(const char *path, struct program *ret, struct uspl_err *err)
 {
-	size_t len = strlen(path);
 	int rc;
 
-	if (len > 2 && !strcmp(path + len - 2, ".c"))
+	if (text_ends_with(path, ".c"))
 		rc = compile_and_read(path, &ret->obj, err);
 	else
 		rc = objfile_read(path, &ret->obj, err);
