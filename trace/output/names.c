@@ -132,21 +132,38 @@ const char *names_of(const struct trace_names *names, uint32_t id, char *buf, si
 	return buf;
 }
 
-const char *names_line(struct trace_names *names, uint32_t id)
+/* The image that the function is in, and its entry; NULL if that isn't known. */
+static const struct image *image_with(struct trace_names *names, uint32_t id, taddr *ret_entry)
 {
 	const struct trace_region *region;
 	const struct uspl_trace_site *site = trace_session_site(names->session, id, &region);
-	const struct module *module;
-	struct image *image;
+	const struct module *module =
+		site && names->proc ? module_at(names->proc_modules, region->head.module) : NULL;
 
-	if (!site)
+	if (!module)
 		return NULL;
+	*ret_entry = site->entry;
+	return image_of(names, module);
+}
+
+char *names_source(struct trace_names *names, uint32_t id, int *ret_line)
+{
+	taddr entry;
+	const struct image *image = image_with(names, id, &entry);
+
+	return image ? image_source(image, entry, ret_line) : NULL;
+}
+
+const char *names_line(struct trace_names *names, uint32_t id)
+{
+	const struct image *image;
+	taddr entry;
+
 	if (!names->proc)
-		return id - 1 < names->lines.n ? names->lines.items[id - 1] : NULL;
-	module = module_at(names->proc_modules, region->head.module);
-	image = module ? image_of(names, module) : NULL;
+		return id && id - 1 < names->lines.n ? names->lines.items[id - 1] : NULL;
+	image = image_with(names, id, &entry);
 	free(names->line);
-	names->line = image ? image_line(image, site->entry) : NULL;
+	names->line = image ? image_line(image, entry) : NULL;
 	return names->line;
 }
 

@@ -37,6 +37,11 @@ const char *names_of(const struct trace_names *names, uint32_t id, char *buf, si
 const char *names_of_caller(struct trace_names *names, uint32_t low, char *buf, size_t len);
 
 /*
+ * The source file in which the function begins, with its folder, and the line; allocated. NULL if
+ * that isn't known, or of a trace that was saved. Costs a search in debugging information.
+ */
+char *names_source(struct trace_names *names, uint32_t id, int *ret_line);
+/*
  * Where the function begins in the source, "limit.c:12"; NULL if that isn't known. Good until the
  * next call. Costs a search in debugging information.
  */

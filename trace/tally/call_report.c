@@ -213,21 +213,16 @@ static void add_text(const struct call_printer *printer)
 	}
 }
 
-static int64_t as_ns(const struct tally *tally, double ticks)
-{
-	return (int64_t)(ticks * tally->ns_per_tick + 0.5);
-}
-
 static void json_add_times(const struct tally *tally, const struct call_sum *sum, struct json *json)
 {
-	json_number(json, "total_ns", as_ns(tally, (double)call_sums_total(sum)));
-	json_number(json, "self_ns", as_ns(tally, (double)call_sums_self(sum)));
-	json_number(json, "avg_ns", as_ns(tally, call_sums_average(sum)));
-	json_number(json, "max_ns", as_ns(tally, (double)sum->cell.max));
+	json_ns(json, "total_ns", tally_ns(tally, call_sums_total(sum)));
+	json_ns(json, "self_ns", tally_ns(tally, call_sums_self(sum)));
+	json_ns(json, "avg_ns", call_sums_average(sum) * tally->ns_per_tick);
+	json_ns(json, "max_ns", tally_ns(tally, sum->cell.max));
 	json_number(json, "left", (int64_t)sum->cell.left);
 	json_number(json, "untimed", (int64_t)sum->cell.untimed);
 	json_number(json, "open", (int64_t)sum->open);
-	json_number(json, "open_ns", as_ns(tally, (double)sum->open_sum));
+	json_ns(json, "open_ns", tally_ns(tally, sum->open_sum));
 	json_open(json, "histogram", '[');
 	for (size_t i = 0; i < USPL_SUMS_BUCKETS; i++) {
 		if (!sum->cell.buckets[i])

@@ -78,14 +78,6 @@ void places_add_function(struct places *places, taddr addr, struct buf *out)
 	add_place(places, addr, addr, out);
 }
 
-char *places_source(struct places *places, taddr addr, int *ret_line)
-{
-	const struct module *module = module_at(places->modules, addr);
-	const struct image *image = module ? image_of(places, module) : NULL;
-
-	return image ? image_source(image, addr, ret_line) : NULL;
-}
-
 void places_add_object(struct places *places, taddr addr, struct buf *out)
 {
 	const struct module *module = module_at(places->modules, addr);

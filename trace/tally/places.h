@@ -25,11 +25,6 @@ void places_close(struct places *places);
 void places_add_caller(struct places *places, taddr addr, struct buf *out);
 /* The same of a function, by its address. */
 void places_add_function(struct places *places, taddr addr, struct buf *out);
-/*
- * The source file of a function, by its address, and its first line there; NULL where no debug
- * information tells. The caller frees it.
- */
-char *places_source(struct places *places, taddr addr, int *ret_line);
 /* Appends the variable or function at an address, or the address: "queue_lock", "table+0x28". */
 void places_add_object(struct places *places, taddr addr, struct buf *out);
 

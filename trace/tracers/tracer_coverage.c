@@ -22,7 +22,6 @@
 /* A function, and whether it was called. */
 struct covered {
 	uint32_t id;
-	taddr entry;
 	bool called;
 	char *file; /* NULL: not known */
 	int line;
@@ -54,13 +53,11 @@ static int add_region(struct coverage *coverage, const struct trace_region *regi
 		      const uint8_t *flags, struct uspl_err *err)
 {
 	for (size_t i = 0; i < region->sites.n; i++) {
-		const struct uspl_trace_site *site = &region->sites.items[i];
 		struct covered *covered = vec_push(&coverage->functions);
 
 		if (!covered)
 			return uspl_fail_nomem(err);
 		*covered = (struct covered){ .id = region->head.first_id + (uint32_t)i,
-					     .entry = site->entry,
 					     .called = flags && flags[i] };
 	}
 	return 0;
@@ -111,8 +108,7 @@ static void find_sources(struct coverage *coverage)
 	struct covered *covered;
 
 	vec_for_each (&coverage->functions, covered) {
-		covered->file =
-			places_source(&coverage->tally->places, covered->entry, &covered->line);
+		covered->file = names_source(&coverage->names, covered->id, &covered->line);
 		coverage->n_called += covered->called;
 	}
 }
