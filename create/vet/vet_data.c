@@ -86,20 +86,6 @@ static int refuse_data(const struct objsym *sym, struct uspl_err *err)
 }
 
 /*
- * A static variable that no code writes is put among the constants by compilers. If a patch brings
- * the first code that writes it, that would find it in read-only memory.
- */
-static int refuse_first_writer(const struct objsym *sym, struct uspl_err *err)
-{
-	sym_refuse(sym, err, USPL_E_DATA_CHANGE,
-		   "'%s' lies in read-only memory in the running program, since nothing wrote it "
-		   "before the patch",
-		   sym->name);
-	uspl_hint(err, "write a new variable instead, and let changed code read that");
-	return -USPL_E_DATA_CHANGE;
-}
-
-/*
  * A constant table may be replaced for the code that uses it (compare.c); nothing else may
  * change.
  */
@@ -109,10 +95,6 @@ int vet_data(const struct diff *diff, const struct unit *unit, struct uspl_err *
 		const struct objsym *sym = unit->post.obj->syms.items[i];
 		const struct syminfo *syminfo = syminfo_of(sym);
 
-		if (syminfo->twin && syminfo->twin->sec && sym->sec &&
-		    secinfo_of(syminfo->twin->sec)->kind == SECINFO_CONST &&
-		    secinfo_of(sym->sec)->kind == SECINFO_DATA)
-			return refuse_first_writer(sym, err);
 		if (!syminfo->twin || !syminfo->changed ||
 		    (sym->sec && secinfo_of(sym->sec)->reason))
 			continue;
@@ -238,7 +220,10 @@ static bool is_used(const struct unit *unit, const struct objsym *sym)
 	return false;
 }
 
-/* A constant lies where nothing may be written, under whatever name: as a literal, too. */
+/*
+ * A constant lies where nothing may be written, under whatever name: as a literal, too, and a
+ * static variable that no code writes. What writes it now may be in another unit.
+ */
 static bool becomes_writable(const struct objsym *old, const struct objsym *sym)
 {
 	return secinfo_of(sym->sec)->kind == SECINFO_DATA &&
@@ -267,7 +252,7 @@ int vet_storage(const struct diff *diff, const struct unit *unit, struct uspl_er
 		if (!old || !old->sec || !sym->sec || secinfo_of(sym->sec)->carried)
 			continue;
 		writable = becomes_writable(old, sym);
-		if ((!writable && !is_aligned_higher(old, sym)) || !is_used(unit, sym))
+		if (!writable && (!is_aligned_higher(old, sym) || !is_used(unit, sym)))
 			continue;
 		if (writable)
 			rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE,

@@ -309,7 +309,7 @@ expect_kept() {
 		USPL_APPLY(act);
 	END
 	expect_status 1
-	expect_message "'factor' lies in read-only memory in the running program"
+	expect_message "'factor' was never written before the patch, and lies where the process can't write it"
 }
 
 @test "a later update of a source with hooks runs its own only" {
