@@ -62,7 +62,7 @@ apt_settings() {
 base_make() {
 	local sources uri
 	[ ! -e "$base/etc/apt/sources.list.d/machine.list" ] || return 0
-	command -v debootstrap >/dev/null || die 'debootstrap is not installed (Debian: apt-get install debootstrap)'
+	command -v debootstrap >/dev/null || die 'debootstrap is not installed (sh tests/setup.sh fresh)'
 	sources=$(sources_of "$SUITE")
 	[ -n "$sources" ] || die "apt knows no Debian source; run 'apt-get update' first, or give MIRROR=URL"
 	uri=$(awk -v suite="$SUITE" '$3 == suite { print $2; exit }' <<<"$sources")

@@ -10,6 +10,7 @@
 #     sh tests/setup.sh bench     the same for make bench-trace, with the tracers that it is
 #                                 measured beside
 #     sh tests/setup.sh runtimes  the same for make runtimes: node, java, mono, erlang, ...
+#     sh tests/setup.sh fresh     the same for make fresh: both commands of the README in a new system
 #     sh tests/setup.sh deps      installs what is missing for both, nothing else
 #
 # Plain sh, apt and dpkg are enough to start with. Root (or sudo) is asked for only if a package is
@@ -25,6 +26,7 @@ stock_packages='postgresql wrk openssl libhiredis-dev libjemalloc-dev liblua5.1-
 kernels_packages='qemu-system-x86 busybox-static cpio util-linux'
 shadow_packages='xorriso isolinux syslinux-common'
 runtime_packages='nodejs openjdk-17-jdk-headless mono-runtime mono-mcs erlang-base guile-3.0 luajit pypy3 php-cli php8.2-opcache ocaml-nox golang-go rustc uclibc-source'
+fresh_packages='debootstrap util-linux'
 bench_packages='lttng-tools liblttng-ust-dev bpftrace systemtap-sdt-dev'
 
 die() {
@@ -69,12 +71,22 @@ install_packages() {
 		command -v sudo >/dev/null || die "as root, please: apt-get install $wanted"
 		sudo=sudo
 	fi
-	$sudo apt-get update -qq || die 'apt-get update failed'
+	# A system that has just been started updates itself, and has apt's locks for some minutes.
+	tries=0
+	until said=$($sudo env LC_ALL=C apt-get update -qq 2>&1); do
+		tries=$((tries + 1))
+		case $said in
+		*'Could not get lock'*) [ "$tries" -lt 60 ] || die "apt-get update: $said" ;;
+		*) die "apt-get update failed: $said" ;;
+		esac
+		sleep 10
+	done
 	# shellcheck disable=SC2086 # a list of words
 	wanted=$(choose $wanted)
 	echo "installing: $wanted"
 	# shellcheck disable=SC2086 # a list of words
-	$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $wanted >/dev/null ||
+	$sudo env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 \
+		install -qq --no-install-recommends $wanted >/dev/null ||
 		die "cannot install: $wanted"
 }
 
@@ -108,9 +120,13 @@ runtimes)
 	install_packages $build_packages $test_packages $runtime_packages
 	build
 	exec make -s runtimes ;;
+fresh)
+	install_packages $build_packages $fresh_packages
+	build
+	exec make -s fresh ;;
 deps)
 	install_packages $build_packages $test_packages ;;
 *)
-	echo 'usage: sh tests/setup.sh demo|check|stock|kernels|bench|runtimes|deps' >&2
+	echo 'usage: sh tests/setup.sh demo|check|stock|kernels|bench|runtimes|fresh|deps' >&2
 	exit 2 ;;
 esac
