@@ -178,7 +178,7 @@ static int check_id(const struct create_options *options, struct uspl_err *err)
 	if (update_id_valid(last))
 		return 0;
 	uspl_fail(err, USPL_E_USAGE, "'%s' can't be an update's id", last);
-	uspl_hint(err, "an id has 1 to 63 characters of a-z, 0-9, '_', '.' and '-'");
+	uspl_hint(err, "an id has 1 to 63 characters of A-Z, a-z, 0-9, '_', '.' and '-'");
 	return -USPL_E_USAGE;
 }
 

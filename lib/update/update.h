@@ -102,7 +102,7 @@ struct update_upgrade {
 };
 
 struct update {
-	char *id;          /* [a-z0-9_.-], 1 to 63 characters */
+	char *id;          /* [A-Za-z0-9_.-], 1 to 63 characters */
 	char *description; /* one line, may be "" */
 	char *created;     /* ISO 8601, UTC */
 	char *tool;        /* "uspl 0.1.0" */

@@ -285,7 +285,7 @@ expect_functions() {
 }
 
 @test "wrong options" {
-	for id in '' a/b Upper "$(printf %064d 0)"; do
+	for id in '' a/b 'a b' "$(printf %064d 0)"; do
 		create_in --id="$id"
 		expect_refused 2 "can't be an update's id"
 		expect_one_message

@@ -498,8 +498,8 @@ static void test_write(void)
 	sample_function(target, "parse", "twice");
 	ok(!update_write(update, path, &err) && update_read(path, &back, &err) == -USPL_E_HOSTILE,
 	   "a function that is listed twice: %s", err.msg);
-	ok(update_id_valid("a-z_0.9") && !update_id_valid("") && !update_id_valid("A") &&
-		   !update_id_valid("a/b"),
+	ok(update_id_valid("a-z_0.9") && !update_id_valid("") && update_id_valid("CVE-2025-1") &&
+		   !update_id_valid("a/b") && !update_id_valid("\xc3\xa4"),
 	   "ids");
 }
 
