@@ -6,19 +6,39 @@
 
 #include "base/clock.h"
 #include "check-machine/ask.h"
+#include "proc/task.h"
 #include "text/text_poke.h"
 #include "thread/blocked.h"
 #include "thread/sampler.h"
 #include "thread/hw_breakpoint.h"
 
+/* For how long a thread has to run without being noted. */
 #define SAMPLE_NS 500000000ll
+/* For how long it has to sleep without being seen asleep. */
 #define SLEEP_NS 500000000ll
 #define PAUSE_NS 100000
+
+/*
+ * Waits until a note comes. Where processors are scarce the thread may not run for seconds: what
+ * counts is the time for which it did.
+ */
+static bool await_note(const struct ask *ask, struct sampler *sampler)
+{
+	int64_t ran_ns = task_run_ns(ask->proc, sampler->tid);
+	int64_t deadline = clock_now_ns() + TRIAL_PATIENCE_NS;
+	static struct thread_sample seen;
+
+	do {
+		if (sampler_await(sampler, clock_now_ns() + SAMPLE_NS, &seen))
+			return true;
+	} while (clock_now_ns() < deadline && ran_ns >= 0 &&
+		 task_run_ns(ask->proc, sampler->tid) < ran_ns + SAMPLE_NS / 2);
+	return false;
+}
 
 /* A clock's interrupt shows where the second thread runs. */
 static bool try_sample(struct ask *ask, struct uspl_err *err)
 {
-	static struct thread_sample seen;
 	struct sampler sampler;
 	bool noted;
 
@@ -27,7 +47,7 @@ static bool try_sample(struct ask *ask, struct uspl_err *err)
 		return false;
 	}
 	noted = trial_do(&ask->plain, TRIAL_RUN, err) == 0 && sampler_arm(&sampler) &&
-		sampler_await(&sampler, clock_now_ns() + SAMPLE_NS, &seen);
+		await_note(ask, &sampler);
 	if (!noted && !err->code)
 		uspl_fail(err, USPL_E_UNSUPPORTED,
 			  "the kernel notes nothing of a thread that runs");
@@ -55,7 +75,8 @@ static bool try_exchange(struct ask *ask, struct uspl_err *err)
 static bool try_blocked(struct ask *ask, struct uspl_err *err)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
-	int64_t deadline = clock_now_ns() + SLEEP_NS;
+	int64_t now_ns = clock_now_ns(), limit = now_ns + TRIAL_PATIENCE_NS;
+	int64_t deadline = now_ns + SLEEP_NS;
 	const struct blocked_thread *thread;
 	struct blocked blocked;
 	bool sleeps = false;
@@ -66,7 +87,10 @@ static bool try_blocked(struct ask *ask, struct uspl_err *err)
 	while (!sleeps && blocked_look(&blocked, err) == 0) {
 		vec_for_each (&blocked.threads, thread)
 			sleeps |= thread->tid == ask->plain.pid && thread->class == BLOCKED_SLEEPS;
-		if (clock_now_ns() >= deadline)
+		now_ns = clock_now_ns();
+		if (!task_sleeps(ask->proc, ask->plain.pid))
+			deadline = now_ns + SLEEP_NS;
+		if (now_ns >= deadline || now_ns >= limit)
 			break;
 		nanosleep(&pause, NULL);
 	}

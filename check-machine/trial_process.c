@@ -20,7 +20,8 @@
 #include "base/clock.h"
 #include <uspl/branch.h>
 
-#define PATIENCE_NS 1000000000ll
+/* How often the parent looks whether the trial is there. */
+#define PAUSE_NS 100000
 #define GUEST_STACK 16384
 
 /* The page is shared between processes: no private futexes. */
@@ -142,7 +143,8 @@ static _Noreturn void be_trial(struct trial_page *page, enum trial_kind kind, pi
 /* Waits until the trial says that it is there; fails if it dies on the way. */
 static int await_trial(const struct trial *trial, struct uspl_err *err)
 {
-	int64_t deadline = clock_now_ns() + PATIENCE_NS;
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	int64_t deadline = clock_now_ns() + TRIAL_PATIENCE_NS;
 
 	while (trial->page->answer == TRIAL_OPEN || (!trial->page->tid && !trial->page->answer)) {
 		siginfo_t ended = { 0 };
@@ -151,8 +153,9 @@ static int await_trial(const struct trial *trial, struct uspl_err *err)
 		    ended.si_pid)
 			return uspl_fail(err, USPL_E_SYSTEM, "a child of this program ended");
 		if (clock_now_ns() > deadline)
-			return uspl_fail(err, USPL_E_SYSTEM, "a child of this program hangs");
-		sched_yield();
+			return uspl_fail(err, USPL_E_SYSTEM,
+					 "a child of this program got no processor");
+		nanosleep(&pause, NULL);
 	}
 	return 0;
 }
@@ -199,7 +202,7 @@ int trial_do(const struct trial *trial, enum trial_job job, struct uspl_err *err
 {
 	struct trial_page *page = trial->page;
 	uint32_t before = page->done;
-	int64_t deadline = clock_now_ns() + PATIENCE_NS;
+	int64_t deadline = clock_now_ns() + TRIAL_PATIENCE_NS;
 
 	page->job = job;
 	futex(&page->job, FUTEX_WAKE, INT32_MAX, NULL);

@@ -40,6 +40,12 @@ struct trial_page {
 	volatile int64_t answer; /* what the kernel said to what the kind asks for; TRIAL_OPEN */
 };
 
+/*
+ * For how long a trial is waited for. On a machine with much to do it may have no processor for
+ * seconds, and that isn't what is asked.
+ */
+#define TRIAL_PATIENCE_NS 30000000000ll
+
 /* Not answered yet. */
 #define TRIAL_OPEN 1
 
@@ -57,7 +63,7 @@ int trial_start(struct trial *trial, enum trial_kind kind, struct uspl_err *err)
 void trial_end(struct trial *trial);
 /*
  * Tells the second thread what to do, and waits until it has begun. USPL_E_SYSTEM if that takes
- * longer than a second.
+ * longer than TRIAL_PATIENCE_NS.
  */
 int trial_do(const struct trial *trial, enum trial_job job, struct uspl_err *err) uspl_must_check;
 

@@ -148,6 +148,13 @@ for a in json.loads(sys.argv[1])["machine"]:
 	expect_line '(ok|limited)' trace-sched
 }
 
+@test "a machine with much to do: a thread that gets no processor for a while is waited for" {
+	check_denied late
+	expect_status 0
+	expect_line ok update
+	expect_line ok memory-write
+}
+
 @test "no perf events: updates go, with those stopped that run; tracers say what they can't" {
 	check_denied perf
 	expect_status 0

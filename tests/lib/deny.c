@@ -7,6 +7,7 @@
 //     kcmp       ENOSYS, a kernel without CONFIG_KCMP
 //     dispatch   PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG: EIO, a kernel before 6.4
 //     netlink    EPERM, as in a container
+//     late       a thread that asks for its id waits for 1.5 s, as where processors are scarce
 
 #include <errno.h>
 #include <stdarg.h>
@@ -16,6 +17,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #define GET_DISPATCH 0x4211
@@ -59,6 +61,16 @@ ssize_t pwrite(int fd, const void *buf, size_t len, off_t at)
 }
 
 ssize_t pwrite64(int fd, const void *buf, size_t len, off_t at) __attribute__((alias("pwrite")));
+
+pid_t gettid(void)
+{
+	const struct timespec wait = { 1, 500000000 };
+	pid_t tid = (pid_t)raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
+
+	if (is_denied("late") && tid != getpid())
+		nanosleep(&wait, NULL);
+	return tid;
+}
 
 int socket(int domain, int type, int protocol)
 {
