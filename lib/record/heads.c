@@ -15,11 +15,13 @@
 #include <unistd.h>
 
 /*
- * /proc/PID/pagemap (pagemap.rst): the page is in memory; it is swapped out; the program waits for
- * writes to it, which the kernel may note of a page that isn't there as if it were swapped out.
+ * /proc/PID/pagemap (pagemap.rst): the page is in memory; it is swapped out. So are, by this, two
+ * that aren't there at all: one of which the program waits for writes, and a guard region, which
+ * has a bit of its own since Linux 6.15.
  */
 #define PAGE_IS_THERE (1ull << 63)
 #define PAGE_IS_SWAPPED (1ull << 62)
+#define PAGE_IS_GUARD (1ull << 58)
 #define PAGE_IS_AWAITED (1ull << 57)
 
 /* -1 if it can't be opened. */
@@ -31,19 +33,29 @@ static int open_pagemap(const struct proc *proc)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* True as well if that can't be told. */
-static bool is_there(int pagemap, taddr addr)
+/* What the kernel says of a page; that it is there if it says nothing. */
+static uint64_t page_bits(int pagemap, taddr addr)
 {
-	uint64_t entry;
+	uint64_t bits;
 
-	if (pread(pagemap, &entry, sizeof(entry), (off_t)(addr / PAGE * sizeof(entry))) !=
-	    sizeof(entry))
-		return true;
-	return entry & PAGE_IS_THERE ||
-	       (entry & (PAGE_IS_SWAPPED | PAGE_IS_AWAITED)) == PAGE_IS_SWAPPED;
+	return pread(pagemap, &bits, sizeof(bits), (off_t)(addr / PAGE * sizeof(bits))) ==
+			       sizeof(bits)
+		       ? bits
+		       : PAGE_IS_THERE;
 }
 
-/* Reads them one by one, as one of them can't be read. Those that are left out hold no record. */
+static bool is_worth_reading(int pagemap, taddr addr)
+{
+	uint64_t bits = page_bits(pagemap, addr);
+
+	return bits & PAGE_IS_THERE ||
+	       (bits & (PAGE_IS_SWAPPED | PAGE_IS_GUARD | PAGE_IS_AWAITED)) == PAGE_IS_SWAPPED;
+}
+
+/*
+ * Reads them one by one, as one of them can't be read. Those that are left out hold no record: what
+ * isn't in memory, and can't be brought there, is a guard region.
+ */
 static void read_each(struct heads *heads)
 {
 	size_t n = heads->n;
@@ -55,7 +67,7 @@ static void read_each(struct heads *heads)
 
 		head.unknown = proc_read_some(heads->proc, head.at, &head.word,
 					      sizeof(head.word)) != sizeof(head.word);
-		if (!head.unknown || is_there(pagemap, head.at))
+		if (!head.unknown || page_bits(pagemap, head.at) & PAGE_IS_THERE)
 			heads->some[heads->n++] = head;
 	}
 }
@@ -94,7 +106,7 @@ static void read_some(struct heads *heads)
 		    (heads->proc->kept && find_kept(heads->proc->kept, map->start)))
 			continue;
 		looked++;
-		if (!is_there(pagemap, map->start))
+		if (!is_worth_reading(pagemap, map->start))
 			continue;
 		heads->some[heads->n] = (struct kept_head){ map->start, heads->next, 0, false };
 		pieces[heads->n] = (struct proc_piece){ map->start, sizeof(heads->some[0].word),
