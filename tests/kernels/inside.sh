@@ -286,7 +286,7 @@ everything() {
 	main_job --stop
 	traced graph
 	if [ "$uspl" = all ]; then
-		for tracer in function alloc lock sigoff; do
+		for tracer in function profile count coverage alloc lock sigoff; do
 			[ "$user" != root ] || traced $tracer
 		done
 		refusal=
