@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # run.sh - runs fuzzers one after the other, each on the corpus that it has kept: run.sh FOLDER
-# SECONDS FUZZER...
+# SEEDS SECONDS FUZZER... (SEEDS is the program of seeds.c)
 #
 # FOLDER/corpus/NAME is kept from run to run, FOLDER/found/NAME-* is what a driver stopped at,
 # FOLDER/log has a line a run: date, name, seconds of processor time, executions, edges covered,
@@ -10,11 +10,11 @@
 
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 3
-folder=$1 seconds=$2
-shift 2
+folder=$1 seeds=$2 seconds=$3
+shift 3
 source tests/fuzz/seeds.sh
 mkdir -p "$folder/found" "$folder/corpus" || exit 3
-"$folder/seeds" "$folder/corpus" || exit 3
+"$seeds" "$folder/corpus" || exit 3
 seeds_make "$folder/corpus" || exit 3
 
 # What the target's objects are made with has nothing to do with leaks of libraries that are opened
