@@ -22,10 +22,12 @@ struct run {
 	struct safety safety;                       /* what must be empty */
 	struct safety_finding findings[WAITER_MAX]; /* threads in the way, by the last check */
 	size_t n_findings;
-	inject_left_vec left;     /* agents of tools that have died: must be empty, too */
-	int64_t checked_ns;       /* CLOCK_MONOTONIC: when that check was done */
-	struct inactive inactive; /* functions on stacks that no thread is on */
-	struct stop stop;         /* of the last attempt */
+	struct safety_finding busy; /* the first finding of the last attempt that had any */
+	int n_busy;                 /* how many attempts had */
+	inject_left_vec left;       /* agents of tools that have died: must be empty, too */
+	int64_t checked_ns;         /* CLOCK_MONOTONIC: when that check was done */
+	struct inactive inactive;   /* functions on stacks that no thread is on */
+	struct stop stop;           /* of the last attempt */
 	struct vm_sharers
 		/* processes in the same memory, before the last attempt and in it */
 		vm_sharers;

@@ -221,11 +221,16 @@ int transition_fail_pause(pid_t pid, struct uspl_err *err)
 	return -USPL_E_PAUSE;
 }
 
-/* None of them is stuck. */
-static int fail_late(pid_t pid, struct uspl_err *err)
+/* None of them is stuck, and no attempt has met a thread in the functions. */
+static int fail_late(pid_t pid, const struct transition_backend *backend, int attempts,
+		     struct uspl_err *err)
 {
-	uspl_fail(err, USPL_E_UNSTOPPABLE, "the threads of pid %d don't all stop within a second",
-		  pid);
+	uspl_fail(err, USPL_E_UNSTOPPABLE,
+		  backend == &backend_stop_all
+			  ? "the threads of pid %d have not all stopped within a second, in %d "
+			    "attempt%s"
+			  : "the threads of pid %d run too often to be looked at, in %d attempt%s",
+		  pid, attempts, attempts == 1 ? "" : "s");
 	uspl_hint(err, "try again when the machine is less busy, or with a longer --wait");
 	return -USPL_E_UNSTOPPABLE;
 }
@@ -243,7 +248,12 @@ static int fail_shared(struct run *run, struct uspl_err *err)
 			 run->t->proc->pid);
 }
 
-static int fail_blocked(struct run *run, struct uspl_err *err)
+/*
+ * By the last attempt that has found a thread in the way: the ones after it may have come too late
+ * to find anything.
+ */
+static int fail_blocked(struct run *run, const struct transition_backend *backend, int attempts,
+			struct uspl_err *err)
 {
 	const struct transition *t = run->t;
 	auto_blockers blocker_vec blockers = { 0 };
@@ -251,11 +261,11 @@ static int fail_blocked(struct run *run, struct uspl_err *err)
 
 	if (run->vm_sharers.found)
 		return fail_shared(run, err);
-	if (!run->n_findings && !(t->max_pause_s > 0))
-		return fail_late(t->proc->pid, err);
-	if (!run->n_findings)
+	if (t->max_pause_s > 0 && run->n_busy <= attempts / 2)
 		return transition_fail_pause(t->proc->pid, err);
-	rc = blockers_describe(t->proc, t->modules, run->findings, 1, &blockers, err);
+	if (!run->n_busy)
+		return fail_late(t->proc->pid, backend, attempts, err);
+	rc = blockers_describe(t->proc, t->modules, &run->busy, 1, &blockers, err);
 	if (rc)
 		return rc;
 	return blocker_fail(t->proc->pid, blockers.items, err);
@@ -274,9 +284,13 @@ static double stop_us(const struct run *run)
 }
 
 /* Notes what an attempt came to, and how long it took. */
-static void note_attempt(const struct run *run, const struct transition_backend *backend,
+static void note_attempt(struct run *run, const struct transition_backend *backend,
 			 struct transition_result *result)
 {
+	if (run->n_findings) {
+		run->busy = run->findings[0];
+		run->n_busy++;
+	}
 	result->attempts++;
 	result->stop_us = stop_us(run);
 	result->n_stopped = run->stop.n_threads;
@@ -323,7 +337,7 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 {
 	struct waiter waiter = { .proc = run->t->proc };
 	bool scanned = false;
-	int rc, hurried = 0;
+	int rc, hurried = 0, attempts = 0;
 
 	for (;;) {
 		struct waiter_stop stop = { .findings = run->findings };
@@ -335,6 +349,7 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 		if (rc)
 			break;
 		note_attempt(run, backend, result);
+		attempts++;
 		if (run->switched)
 			break;
 		if (run->stop.stuck)
@@ -342,7 +357,7 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 		else if (cancel_requested())
 			rc = fail_cancelled(run, err);
 		else if (clock_now_ns() >= deadline)
-			rc = fail_blocked(run, err);
+			rc = fail_blocked(run, backend, attempts, err);
 		else if (run->vm_sharers.found)
 			rc = vm_sharers_await(run->t->proc, &run->vm_sharers, deadline, err);
 		else if (backend != &backend_stop_all && !run->n_findings &&
