@@ -20,6 +20,8 @@
 
 /* Pages that nothing is written to take no memory. */
 #define AREA_SIZE (64u << 20)
+/* What one process may take of it: more than a thousand modules. */
+#define PROCESS_MAX (128u << 10)
 
 struct area {
 	size_t len;
@@ -45,8 +47,12 @@ static int look(struct proc *proc, const void *ctx, enum search_answer *ret, str
 		if (module->path[0] == '/')
 			buf_addf(&text, "M %s %s\n", module->build_id ? module->build_id : "-",
 				 module->path);
-	if (text.oom || text.len > AREA_SIZE - sizeof(*area) - 1 - area->len)
+	if (text.oom)
 		return uspl_fail_nomem(err);
+	if (text.len > PROCESS_MAX || text.len > AREA_SIZE - sizeof(*area) - 1 - area->len)
+		return uspl_fail(err, USPL_E_HOSTILE,
+				 "pid %d is left out: its modules' paths take too much memory",
+				 proc->pid);
 	memcpy(area->text + area->len, text.data, text.len);
 	area->len += text.len;
 	*ret = SEARCH_DONE;

@@ -118,6 +118,14 @@ expect_served() {
 	expect_output 'forged-999 +pending'
 }
 
+@test "what all processes run is asked beside one that has many libraries with long paths" {
+	command -v dpkg-query > /dev/null || skip "needs Debian's packages"
+	forge paths
+	tool uspl-upgrade --dry-run coreutils
+	expect_status 0
+	expect_message "note: pid $FORGED is left out: .*paths"
+}
+
 @test "rings without number" {
 	forge rings
 	tool uspl-trace cat "$FORGED"

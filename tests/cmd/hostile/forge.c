@@ -14,6 +14,7 @@
  *     modules   7,000 libraries that are all called libc.so.6 and need 250 others with long names,
  *               and an update
  *     ids       1,000 updates, each for all of 1,000 libraries
+ *     paths     700 libraries with long paths
  *     escape    a name that acts on a terminal
  */
 
@@ -195,11 +196,14 @@ struct library {
 	char soname[16], name[NAME + 1];
 } __attribute__((aligned(PAGE)));
 
-/* It is mapped n times: the file is one, the libraries are many. needed: how many it needs. */
-static void make_libraries(size_t n, size_t needed, const char *soname)
+/*
+ * It is mapped n times: the file, of that name, is one, the libraries are many. needed: how many it
+ * needs.
+ */
+static void make_libraries(size_t n, const char *file, size_t needed, const char *soname)
 {
 	static struct library lib;
-	int fd = memfd_create("library", 0);
+	int fd = memfd_create(file, 0);
 	Elf64_Dyn *entry = lib.dynamic;
 
 	lib.head = (Elf64_Ehdr){ .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
@@ -232,6 +236,18 @@ static void make_libraries(size_t n, size_t needed, const char *soname)
 		if (mmap(NULL, sizeof(lib), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0) ==
 		    MAP_FAILED)
 			exit(1);
+	close(fd);
+}
+
+static void make_paths(void)
+{
+	char file[240];
+
+	memset(file, 'p', sizeof(file));
+	for (int i = 0; i < 700; i++) {
+		snprintf(file + sizeof(file) - 8, 8, "%d", i);
+		make_libraries(1, file, 0, "lib");
+	}
 }
 
 /* Each is in effect in a library that isn't there, and could be in all that are. */
@@ -247,7 +263,7 @@ static void make_ids(void)
 		head->build_id = sizeof(*head) + 16;
 		head->info_len = sizeof(*head) + 32;
 	}
-	make_libraries(1000, 0, "lib");
+	make_libraries(1000, "library", 0, "lib");
 }
 
 int main(int argc, char **argv)
@@ -269,9 +285,11 @@ int main(int argc, char **argv)
 	else if (!strcmp(what, "maps"))
 		make_maps();
 	else if (!strcmp(what, "modules"))
-		make_libraries(LIBRARIES, NEEDED, "libc.so.6"), claim(id, "modules", 0);
+		make_libraries(LIBRARIES, "library", NEEDED, "libc.so.6"), claim(id, "modules", 0);
 	else if (!strcmp(what, "ids"))
 		make_ids();
+	else if (!strcmp(what, "paths"))
+		make_paths();
 	else if (!strcmp(what, "escape"))
 		claim(id, "\033[2J", 0), prctl(PR_SET_NAME, "\033[2J\nx");
 	else
