@@ -10,9 +10,9 @@
  * and the process that made it may have ended: then the kernel is asked about all processes, and
  * also where it lists no children.
  *
- * That is done once. From then on only what was born since comes into question, and the kernel
- * gives out ids in rising order (alloc_pid in kernel/pid.c): each id between the last one of then
- * and the last one of now is asked about, whatever its parent is.
+ * That is done once. From then on only those that were found come into question, and what was born
+ * since. The kernel gives out ids in rising order (alloc_pid in kernel/pid.c): each id between the
+ * last one of then and the last one of now is asked about, whatever its parent is.
  */
 
 #include "thread/vm_sharers.h"
@@ -61,18 +61,37 @@ static bool shares_memory(const struct proc *proc, pid_t other)
 	return errno == EPERM && has_equal_sizes(proc->pid, other);
 }
 
+/* Threads of the process itself share its memory, too. */
+static bool is_sharer(const struct proc *proc, pid_t pid)
+{
+	char path[64];
+
+	if (!shares_memory(proc, pid))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", proc->pid, pid);
+	return access(path, F_OK) != 0;
+}
+
+static void see(struct vm_sharers *vm_sharers, const struct proc *proc, pid_t pid)
+{
+	if (pid > 0 && pid != proc->pid && vm_sharers->n_seen < VM_SHARERS_MAX &&
+	    is_sharer(proc, pid))
+		vm_sharers->seen[vm_sharers->n_seen++] = pid;
+}
+
 /*
  * Looks among the children of a process, whichever thread of it is their parent. *ret_known: the
  * kernel lists them.
  */
-static pid_t find_child(const struct proc *proc, pid_t parent, bool *ret_known)
+static void find_children(struct vm_sharers *vm_sharers, const struct proc *proc, pid_t parent,
+			  bool *ret_known)
 {
 	const struct proc of = { .pid = parent, .tid = parent };
 	auto_vec tid_vec tids = { 0 };
 	const pid_t *tid;
 
 	if (tasks_list(&of, &tids, NULL) != 0)
-		return 0;
+		return;
 	vec_for_each (&tids, tid) {
 		auto_buf struct buf text = { 0 };
 		const char *list;
@@ -86,11 +105,9 @@ static pid_t find_child(const struct proc *proc, pid_t parent, bool *ret_known)
 		list = buf_str(&text);
 		for (long pid = strtol(list, &end, 10); end != list; pid = strtol(list, &end, 10)) {
 			list = end;
-			if (pid != proc->pid && shares_memory(proc, (pid_t)pid))
-				return (pid_t)pid;
+			see(vm_sharers, proc, (pid_t)pid);
 		}
 	}
-	return 0;
 }
 
 static pid_t parent_of(pid_t pid)
@@ -102,18 +119,13 @@ static pid_t parent_of(pid_t pid)
 	return parent ? (pid_t)strtol(parent, NULL, 10) : 0;
 }
 
-static pid_t find_anywhere(const struct proc *proc)
+static void find_anywhere(struct vm_sharers *vm_sharers, const struct proc *proc)
 {
 	auto_closedir DIR *dir = opendir("/proc");
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir))) {
-		pid_t pid = (pid_t)atol(entry->d_name);
-
-		if (pid > 0 && pid != proc->pid && shares_memory(proc, pid))
-			return pid;
-	}
-	return 0;
+	while (dir && (entry = readdir(dir)))
+		see(vm_sharers, proc, (pid_t)atol(entry->d_name));
 }
 
 /*
@@ -128,18 +140,19 @@ static bool is_born_in_memory(const struct proc *proc)
 	return !flags || strtoul(flags, NULL, 10) & 0x40;
 }
 
-static pid_t find(const struct proc *proc)
+static void find_all(struct vm_sharers *vm_sharers, const struct proc *proc)
 {
 	bool known = false;
-	pid_t found = find_child(proc, proc->pid, &known), at = parent_of(proc->pid);
+	pid_t at = parent_of(proc->pid);
 
-	if (found)
-		return found;
-	if (!known || is_born_in_memory(proc))
-		return find_anywhere(proc);
-	for (int i = 0; !found && at && i < ANCESTORS_MAX; i++, at = parent_of(at))
-		found = find_child(proc, at, &known);
-	return found;
+	find_children(vm_sharers, proc, proc->pid, &known);
+	if (!known || is_born_in_memory(proc)) {
+		vm_sharers->n_seen = 0;
+		find_anywhere(vm_sharers, proc);
+		return;
+	}
+	for (int i = 0; at && i < ANCESTORS_MAX; i++, at = parent_of(at))
+		find_children(vm_sharers, proc, at, &known);
 }
 
 /*
@@ -160,41 +173,35 @@ static long last_id(void)
 	return id ? atol(id) : -1;
 }
 
-/* Among those with ids after `since`, up to `now`. */
-static pid_t find_born(const struct proc *proc, long since, long now)
+/* Those that were seen and still share it, and those with ids after `since`, up to `now`. */
+static void find_since(struct vm_sharers *vm_sharers, const struct proc *proc, long since, long now)
 {
-	char path[64];
+	size_t n = vm_sharers->n_seen;
 
-	for (long id = since + 1; id <= now; id++) {
-		if (!shares_memory(proc, (pid_t)id))
-			continue;
-		/* Threads of the process itself are born, too. */
-		snprintf(path, sizeof(path), "/proc/%d/task/%ld", proc->pid, id);
-		if (access(path, F_OK) != 0)
-			return (pid_t)id;
-	}
-	return 0;
-}
-
-static pid_t find_since(const struct proc *proc, struct vm_sharers *vm_sharers)
-{
-	long since = vm_sharers->last_id, now = last_id();
-
-	/*
-	 * Before they are looked for: what is born meanwhile is asked about the next time. So are,
-	 * once, those that had an id at the first look, but were not there yet.
-	 */
-	vm_sharers->last_id = vm_sharers->known || now < BIRTHS ? now : now - BIRTHS;
-	if (!vm_sharers->known || vm_sharers->found || since < 0 || now < since ||
-	    now - since > BORN_MAX)
-		return find(proc);
-	return find_born(proc, since, now);
+	vm_sharers->n_seen = 0;
+	for (size_t i = 0; i < n; i++)
+		if (vm_sharers->seen[i] <= since)
+			see(vm_sharers, proc, vm_sharers->seen[i]);
+	for (long id = since + 1; id <= now; id++)
+		see(vm_sharers, proc, (pid_t)id);
 }
 
 bool vm_sharers_none_since(const struct proc *proc, struct vm_sharers *vm_sharers)
 {
-	vm_sharers->found = find_since(proc, vm_sharers);
-	vm_sharers->known = true;
+	long since = vm_sharers->last_id, now = last_id();
+
+	/* Before they are looked for: what is born meanwhile is asked about the next time. */
+	vm_sharers->last_id = now;
+	if (vm_sharers->known && since >= 0 && now >= since && now - since <= BORN_MAX) {
+		find_since(vm_sharers, proc, since, now);
+	} else {
+		vm_sharers->n_seen = 0;
+		find_all(vm_sharers, proc);
+		/* So are, once, those that have an id by now, but weren't there yet. */
+		vm_sharers->last_id = now < BIRTHS ? now : now - BIRTHS;
+	}
+	vm_sharers->known = vm_sharers->n_seen < VM_SHARERS_MAX;
+	vm_sharers->found = vm_sharers->n_seen ? vm_sharers->seen[0] : 0;
 	return !vm_sharers->found;
 }
 

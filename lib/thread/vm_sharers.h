@@ -11,18 +11,23 @@
 
 #include "proc/proc.h"
 
+#define VM_SHARERS_MAX 32
+
 /* What is known of them; all zero to begin with. */
 struct vm_sharers {
-	bool known; /* they have been looked for */
+	bool known; /* all that there were have been looked for */
 	/* that the kernel had given to a process or thread before that; -1: not known */
 	long last_id;
 	pid_t found; /* one of them, 0 if there was none */
+	/* those that there were at the last look; if it is full, there may be others */
+	pid_t seen[VM_SHARERS_MAX];
+	size_t n_seen;
 };
 
 /*
  * True if there is none now. The first look takes 4 us for each thread and each child of an
  * ancestor, a later one 3 us and 1 us for each process or thread of the machine that was born
- * since.
+ * since, and each that shared the memory at the look before.
  */
 bool vm_sharers_none_since(const struct proc *proc, struct vm_sharers *vm_sharers) uspl_must_check;
 
