@@ -188,15 +188,18 @@ static int look_at_each(struct drain *drain, struct blocked *blocked, struct usp
 static int look_once(void *ctx, struct uspl_err *err)
 {
 	struct drain *drain = ctx;
+	const struct proc *proc = drain->text.proc;
 	struct blocked blocked;
-	int rc;
+	int rc = proc_check_current(proc, proc_task(proc), err);
 
+	if (rc)
+		return rc;
 	drain->in_text = drain->in_agents = 0;
 	if (drain->inside)
 		drain->inside->n = 0;
 	if (drain->ahead)
 		return look_at_each(drain, &drain->blocked, err);
-	if (blocked_open(&blocked, drain->text.proc, NULL) != 0)
+	if (blocked_open(&blocked, proc, NULL) != 0)
 		return look_at_all(drain, err);
 	rc = look_at_each(drain, &blocked, err);
 	blocked_release(&blocked);

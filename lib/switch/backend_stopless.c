@@ -339,6 +339,9 @@ static int stopless_attempt(struct run *run, struct uspl_err *err)
 	run->stop = (struct stop){ 0 };
 	if (run->switched)
 		return 0;
+	rc = proc_check_current(run->t->proc, proc_task(run->t->proc), err);
+	if (rc)
+		return rc;
 	rc = refuse_inactive(stopless, err);
 	if (rc)
 		return rc;

@@ -174,7 +174,9 @@ int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *er
 	int rc;
 
 	stop_begin(stop, proc);
-	rc = require_stoppable(proc, err);
+	rc = proc_check_current(proc, proc_task(proc), err);
+	if (!rc)
+		rc = require_stoppable(proc, err);
 	if (rc) {
 		relax(stop);
 		return rc;

@@ -191,6 +191,7 @@ expect_served() {
 	for line in "view" "view $FORGED" "view --id=forged" "view -v" "trace status"; do
 		# shellcheck disable=SC2086 # words
 		tool uspl $line
+		[ "$status" != 2 ] || fail "$stderr"
 		[[ $output$stderr != *$'\e'* ]] || fail "uspl $line writes an escape"
 	done
 }
@@ -249,11 +250,12 @@ expect_not_mapped() {
 	echo 'int name_name_name(int n) { return n + 1; }' | "$TARGET_CC" -O1 -shared -fPIC -xc -o "$lib" -
 	sed -i $'s/name_name_name/\e[2Jx\001forged__/g' "$lib"
 	started "$BATS_TEST_TMPDIR/load" "$lib"
-	for options in "list --module=lib*" "-v list --module=lib*" "mark --list"; do
+	for words in "list --module=lib* $FORGED" "list -v --module=lib* $FORGED" "mark $FORGED list"; do
 		# shellcheck disable=SC2086 # words
-		tool uspl-trace $options "$FORGED"
-		[[ $output$stderr != *$'\e'* ]] || fail "uspl-trace $options writes an escape"
-		[[ $output$stderr != *$'\001'* ]] || fail "uspl-trace $options writes a control character"
+		tool uspl-trace $words
+		[ "$status" != 2 ] || fail "$stderr"
+		[[ $output$stderr != *$'\e'* ]] || fail "uspl-trace $words writes an escape"
+		[[ $output$stderr != *$'\001'* ]] || fail "uspl-trace $words writes a control character"
 	done
 }
 
@@ -305,10 +307,14 @@ linked() {
 @test "a process that calls exec again and again, and leaves its old memory with another" {
 	"$TARGET_CC" -O1 -o "$BATS_TEST_TMPDIR/execs" "$BATS_TEST_DIRNAME/hostile/execs.c"
 	echo 0 > "$BATS_TEST_TMPDIR/count"
-	started "$BATS_TEST_TMPDIR/execs" "$BATS_TEST_TMPDIR/count" 4
+	started "$BATS_TEST_TMPDIR/execs" "$BATS_TEST_TMPDIR/count" 6
 	while kill -0 "$FORGED" 2> /dev/null && [ "$(cut -d ' ' -f 3 "/proc/$FORGED/stat")" != Z ]; do
-		tool uspl-trace start --module='libc*' -F 'mem*' --wait=200ms "$FORGED"
-		tool uspl-trace stop "$FORGED"
+		for verb in 'start -F changed' stop 'start --module=libc* -F mem*' stop; do
+			# shellcheck disable=SC2086 # words
+			tool uspl-trace $verb "$FORGED"
+			[ "$status" != 2 ] || fail "$stderr"
+			[[ $status = 0 || $stderr =~ 'called exec'|'not traced'|'no function'|'has exited'|'no process'|'cannot read' ]] || fail "$stderr"
+		done
 	done
 	ended || fail "the process ended with status $?"
 	[ "$(cat "$BATS_TEST_TMPDIR/count")" -gt 3 ]

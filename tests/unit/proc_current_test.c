@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "inject/inject.h"
 #include "proc/proc.h"
+#include "safety/drain.h"
 #include "tests/unit/tap.h"
 
 static char stack[65536];
@@ -85,6 +86,8 @@ int main(void)
 	int64_t deadline = clock_now_ns() + 30000000000ll;
 	struct inject_req req = inject_syscall(SYS_getpid, 0, 0, 0);
 	struct uspl_err err = { 0 };
+	struct drain drain = { 0 };
+	struct stop stop;
 	struct proc *proc = NULL;
 	pid_t pid = start();
 	uint64_t got = 0;
@@ -106,6 +109,11 @@ int main(void)
 	err = (struct uspl_err){ 0 };
 	ok(inject_run(proc, &req, 1, &done, &err) != 0 && !done,
 	   "no thread of the new program gets other registers: %s", err.msg);
+	err = (struct uspl_err){ 0 };
+	ok(stop_prepare(&stop, proc, &err) == -USPL_E_NO_PROCESS, "none is stopped: %s", err.msg);
+	drain.text.proc = proc;
+	err = (struct uspl_err){ 0 };
+	ok(drain_look(&drain, &err) == -USPL_E_NO_PROCESS, "none is looked at: %s", err.msg);
 	ok(is_sleep(pid) && kill(pid, 0) == 0, "it lives on");
 	proc_free(proc);
 	kill(pid, SIGKILL);
