@@ -526,6 +526,24 @@ answered() {
 	expect_fine
 }
 
+@test "started while a thread is still in calls that were traced before: waited for" {
+	build trace -O2 -fno-asynchronous-unwind-tables
+	start trace -O2 -fno-asynchronous-unwind-tables
+	trace start -F answer -F next_line -F leaf
+	send_and_block wait
+	trace stop
+	expect_status 0
+	expect_output '1 thread is still in calls that were traced'
+	"$USPL_BIN/uspl-trace" start -v "$TARGET" > "$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+	until_true 60 grep -qs 'are still in calls' "$BATS_TEST_TMPDIR/said"
+	answered 0
+	wait $! || fail "$(cat "$BATS_TEST_TMPDIR/said")"
+	expect_answer 'work 1' 7
+	trace report
+	expect_calls leaf 4
+	expect_trace_stops
+}
+
 @test "started again and again" {
 	start trace -O2
 	local maps i

@@ -3,6 +3,10 @@
 
 #include "trace/engine/session.h"
 
+#include <time.h>
+
+#include "base/cancel.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "inject/inject.h"
 #include "proc/memcg.h"
@@ -22,6 +26,10 @@
 #include "trace/engine/trace_buffers.h"
 #include "trace/engine/switch.h"
 #include "trace/engine/thread_offsets.h"
+
+/* How long a start waits for threads to return from calls that were traced before, and the pause. */
+#define INSIDE_WAIT_NS 5000000000ll
+#define INSIDE_PAUSE_NS 20000000
 
 /* A session while it is started. */
 struct starting {
@@ -238,13 +246,14 @@ bool session_is_copy(const struct proc *proc, const struct trace_session *sessio
 	       shared_map_is_copy(proc, session->regions.items[0].head.tables);
 }
 
-/* Takes away a session that has ended, or that is a parent's. */
-static int make_way(struct proc *proc, const module_vec *modules, struct uspl_err *err)
+/* Takes away a session that has ended, or that is a parent's. *ret: what is left. */
+static int take_away(struct proc *proc, const module_vec *modules, struct trace_switch *ret,
+		     struct uspl_err *err)
 {
 	auto_session struct trace_session session = { 0 };
-	struct trace_switch off;
 	int rc = trace_session_read(proc, &session, err);
 
+	*ret = (struct trace_switch){ 0 };
 	if (rc || !session.regions.n)
 		return rc;
 	if (trace_session_is_on(&session) && !session_is_copy(proc, &session)) {
@@ -252,17 +261,38 @@ static int make_way(struct proc *proc, const module_vec *modules, struct uspl_er
 		uspl_hint(err, "'uspl-trace stop %d' ends it", proc->pid);
 		return -USPL_E_CONFLICT;
 	}
-	rc = session_stop(proc, modules, &session, &(struct session_end){ 0 }, &off, err);
-	if (rc)
-		return rc;
-	if (off.inside) {
-		uspl_fail(err, USPL_E_CONFLICT,
-			  "%s of pid %d may still be in calls that were traced before",
-			  off.inactive ? "a stack" : "a thread", proc->pid);
-		uspl_hint(err, "'uspl-trace stop %d' says more", proc->pid);
-		return -USPL_E_CONFLICT;
+	rc = session_stop(proc, modules, &session, &(struct session_end){ 0 }, ret, err);
+	return rc ? rc : proc_refresh_maps(proc, err);
+}
+
+/* Threads that are in calls which were traced are given time to return from them. */
+static int make_way(struct proc *proc, const module_vec *modules, struct uspl_err *err)
+{
+	const struct timespec pause = { 0, INSIDE_PAUSE_NS };
+	int64_t deadline = clock_now_ns() + INSIDE_WAIT_NS;
+	struct trace_switch left;
+	bool told = false;
+
+	for (;;) {
+		int rc = take_away(proc, modules, &left, err);
+
+		if (rc || !left.inside)
+			return rc;
+		if (left.inactive || clock_now_ns() >= deadline)
+			break;
+		if (!told)
+			log_info("trace", "%zu threads are still in calls that were traced before",
+				 left.inside);
+		told = true;
+		rc = cancel_check(err);
+		if (rc)
+			return rc;
+		nanosleep(&pause, NULL);
 	}
-	return proc_refresh_maps(proc, err);
+	uspl_fail(err, USPL_E_CONFLICT, "%s of pid %d may still be in calls that were traced before",
+		  left.inactive ? "a stack" : "a thread", proc->pid);
+	uspl_hint(err, "'uspl-trace stop %d' says more", proc->pid);
+	return -USPL_E_CONFLICT;
 }
 
 /* *mcount: the calls of a profiler that were turned into NOPs. */
