@@ -79,6 +79,9 @@ static int explain_seize(const struct proc *proc, struct thread *thread, struct 
 		thread->state = THREAD_SEIZED;
 		return 0;
 	}
+	/* It ends just now, or has ended since. */
+	if (errnum == EPERM && tracer > 0 && task_await_exit((pid_t)tracer))
+		return thread_seize(proc, thread, err);
 	if (tracer > 0) {
 		uspl_fail(err, USPL_E_TRACED, "thread %d of pid %d is traced by pid %ld already",
 			  thread->tid, proc->pid, tracer);

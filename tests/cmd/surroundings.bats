@@ -60,6 +60,21 @@ expect_refused_while_traced() {
 	expect_refused_while_traced strace
 }
 
+@test "a debugger that was killed a moment ago, and has not let go yet, is waited for" {
+	local seize
+	seize=$(helper_build seize)
+	for _ in 1 2 3; do
+		tracer_start "$seize" "$TARGET" 300
+		kill -KILL "$TRACER"
+		apply
+		expect_status 0
+		tracer_stop
+		undo
+		expect_status 0
+	done
+	expect_untouched
+}
+
 @test "a debugger that comes after the update sees the new code, and undo is refused until it has left" {
 	command -v strace > /dev/null || skip 'strace is not installed'
 	apply
