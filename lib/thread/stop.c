@@ -106,10 +106,12 @@ static void abandon(struct stop *stop)
 	vec_for_each (&stop->threads, thread)
 		thread_interrupt(thread);
 	vec_for_each (&stop->threads, thread) {
-		if (thread_wait(stop->proc, thread, clock_now_ns() + LAST_WAIT_NS, NULL) == 0)
+		if (thread_wait(stop->proc, thread, clock_now_ns() + LAST_WAIT_NS, NULL) == 0) {
 			thread_release(stop->proc, thread);
-		else
-			stop->stuck = thread->tid;
+			continue;
+		}
+		stop->stuck = thread->tid;
+		thread_leave_behind(stop->proc, thread);
 	}
 	vec_release(&stop->threads);
 	timeouts_release(&stop->timeouts);

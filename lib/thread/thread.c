@@ -7,8 +7,10 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -21,6 +23,11 @@
 #define CALL_STOP (SIGTRAP | 0x80)
 /* After that long without news of a thread: it may wait for others that have died. */
 #define SLOW_NS 20000000ll
+
+/* A thread that the tool is still attached to, which has been asked to stop, and its process. */
+struct left_thread {
+	pid_t pid, tid;
+};
 
 void thread_guard(sigset_t *ret_old)
 {
@@ -61,6 +68,28 @@ static bool is_kernel_worker(const struct proc *proc, pid_t tid)
 	return flags && (strtoul(flags, NULL, 10) & (PF_IO_WORKER | PF_USER_WORKER));
 }
 
+static int fail_unstoppable(const struct proc *proc, const struct thread *thread,
+			    struct uspl_err *err)
+{
+	auto_buf struct buf wchan = { 0 };
+	char path[64], name[32], state = task_state(proc, thread->tid);
+
+	task_name(proc, thread->tid, name, sizeof(name));
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/wchan", proc->pid, thread->tid);
+	if (file_read(path, &wchan, NULL) != 0 || !wchan.len)
+		buf_addstr(&wchan, "?");
+	uspl_fail(err, USPL_E_UNSTOPPABLE,
+		  "thread %d (%s) of pid %d does not stop: state %c, waiting in '%s'", thread->tid,
+		  name, proc->pid, state, buf_str(&wchan));
+	uspl_hint(err,
+		  state == 'R'
+			  ? "it waits for a processor, or works in the kernel; try again when "
+			    "the machine is less busy"
+			  : "a thread in uninterruptible sleep, of a frozen control group, or in "
+			    "vfork() can't be stopped; try again later");
+	return -USPL_E_UNSTOPPABLE;
+}
+
 /* Why a thread can't be seized: it exits, another process traces it, or the tool may not. */
 static int explain_seize(const struct proc *proc, struct thread *thread, struct uspl_err *err)
 {
@@ -79,6 +108,9 @@ static int explain_seize(const struct proc *proc, struct thread *thread, struct 
 		thread->state = THREAD_SEIZED;
 		return 0;
 	}
+	/* The tool's main thread: another attempt may find that it has stopped. */
+	if (tracer == getpid())
+		return fail_unstoppable(proc, thread, err);
 	/* It ends just now, or has ended since. */
 	if (errnum == EPERM && tracer > 0 && task_await_exit((pid_t)tracer))
 		return thread_seize(proc, thread, err);
@@ -127,24 +159,6 @@ static void note_stop(struct thread *thread, int status)
 	thread->regs_valid = false;
 }
 
-static int fail_unstoppable(const struct proc *proc, const struct thread *thread,
-			    struct uspl_err *err)
-{
-	auto_buf struct buf wchan = { 0 };
-	char path[64], name[32];
-
-	task_name(proc, thread->tid, name, sizeof(name));
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/wchan", proc->pid, thread->tid);
-	if (file_read(path, &wchan, NULL) != 0 || !wchan.len)
-		buf_addstr(&wchan, "?");
-	uspl_fail(err, USPL_E_UNSTOPPABLE,
-		  "thread %d (%s) of pid %d does not stop: state %c, waiting in '%s'", thread->tid,
-		  name, proc->pid, task_state(proc, thread->tid), buf_str(&wchan));
-	uspl_hint(err, "a thread in uninterruptible sleep, of a frozen control group, or in "
-		       "vfork() can't be stopped; try again later");
-	return -USPL_E_UNSTOPPABLE;
-}
-
 int thread_require_stoppable(const struct proc *proc, pid_t tid, int64_t deadline,
 			     struct uspl_err *err)
 {
@@ -189,6 +203,37 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
 			reap_now();
 	}
 	return 0;
+}
+
+/*
+ * Those that the main thread has left behind. A thread of the tool's that traces leaves none
+ * (tracer_thread.h).
+ */
+static VEC(struct left_thread) left_behind;
+
+void thread_leave_behind(const struct proc *proc, const struct thread *thread)
+{
+	struct left_thread *left = getpid() == syscall(SYS_gettid) ? vec_push(&left_behind) : NULL;
+
+	if (left)
+		*left = (struct left_thread){ proc->pid, thread->tid };
+}
+
+void thread_fetch_left(int64_t deadline)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < left_behind.n; i++) {
+		const struct left_thread *left = &left_behind.items[i];
+		const struct proc proc = { .pid = left->pid, .tid = left->tid, .mem_fd = -1 };
+		struct thread thread = { .tid = left->tid, .state = THREAD_ASKED };
+
+		if (thread_wait(&proc, &thread, deadline, NULL) == 0)
+			thread_release(&proc, &thread);
+		else
+			left_behind.items[n++] = *left;
+	}
+	left_behind.n = n;
 }
 
 int thread_stop(const struct proc *proc, struct thread *thread, int64_t deadline,

@@ -85,6 +85,14 @@ void thread_interrupt(struct thread *thread);
 int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline,
 		struct uspl_err *err) uspl_must_check;
 /*
+ * To be called for a thread that was asked to stop and is given up: where it is the tool's main
+ * thread that asked, it stays attached. thread_fetch_left waits for those that were left behind,
+ * each until the deadline, and lets them go; only then another thread of the tool can attach to
+ * them.
+ */
+void thread_leave_behind(const struct proc *proc, const struct thread *thread);
+void thread_fetch_left(int64_t deadline);
+/*
  * All three: attaches, asks, and waits. A failure leaves the thread in the state that it has come
  * to.
  */

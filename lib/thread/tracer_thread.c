@@ -17,6 +17,8 @@
 
 /* By so much the tracing thread may sleep longer than it wants to; by 50 us if it doesn't say. */
 #define SLACK_NS 1000ul
+/* How long threads are waited for that did not stop for the main thread. */
+#define LEFT_NS 1000000000ll
 /* How long threads that come out of their calls may take in the end. */
 #define SETTLE_NS 100000000ll
 #define PAUSE_NS 20000
@@ -49,6 +51,8 @@ int tracer_run(tracer_work *work, void *ctx, struct uspl_err *err)
 
 	/* The news of threads comes by SIGCHLD, which only the tracing thread may take. */
 	thread_guard(&old);
+	/* What this thread has left behind the other one couldn't attach to. */
+	thread_fetch_left(clock_now_ns() + LEFT_NS);
 	errnum = pthread_create(&thread, NULL, run_in_thread, &tracer);
 	if (!errnum) {
 		pthread_join(thread, NULL);

@@ -17,7 +17,8 @@ int main(int argc, char **argv)
 
 	alarm(60);
 	if (len) {
-		memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		memory =
+			mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (memory == MAP_FAILED || madvise(memory, len, MADV_NOHUGEPAGE))
 			return 1;
 		for (size_t i = 0; i < len; i += 4096)

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "tap.h"
 #include "thread/stop.h"
+#include "thread/tracer_thread.h"
 
 #define MS 1000000ll
 #define MANY 1024
@@ -274,6 +275,45 @@ static void test_uninterruptible(void)
 	end(pid);
 }
 
+/* In a thread of the tool's. */
+static int stop_main(void *ctx, struct uspl_err *err)
+{
+	const struct proc *proc = ctx;
+	auto_vec tid_vec one = { 0 };
+	struct stop stop;
+	int rc;
+
+	*vec_push(&one) = proc->pid;
+	stop_begin(&stop, proc);
+	rc = stop_some(&stop, &one, clock_now_ns() + 100 * MS, err);
+	stop_leave(&stop);
+	return rc;
+}
+
+/* The main thread of the tool stays attached to it; another one has to come to it all the same. */
+static void test_left_behind(void)
+{
+	pid_t pid = start(body_vfork);
+	auto_proc struct proc *proc = NULL;
+	struct uspl_err err = { 0 };
+	int64_t began = clock_now_ns();
+	int rc = -1;
+
+	usleep(100000);
+	ok(proc_open(pid, &proc, &err) == 0 && stop_main(proc, &err) == -USPL_E_UNSTOPPABLE,
+	   "a thread in vfork doesn't stop");
+	ok(tracer_run(stop_main, proc, &err) == -USPL_E_UNSTOPPABLE,
+	   "nor for another thread of the tool: %s", err.msg);
+	/* It stands still when it comes back, until the main thread asks for it. */
+	while (rc && clock_now_ns() - began < 20000 * MS)
+		rc = tracer_run(stop_main, proc, &err);
+	ok(!rc, "when it has come back it does");
+	while (!shared->children && clock_now_ns() - began < 20000 * MS)
+		usleep(1000);
+	ok(shared->children, "and goes on");
+	end(pid);
+}
+
 /* True once the main thread waits in the kernel until the others are gone. */
 static bool waits_in_exec(const struct proc *proc)
 {
@@ -471,6 +511,7 @@ int main(void)
 	test_many();
 	test_storm();
 	test_uninterruptible();
+	test_left_behind();
 	test_exec();
 	test_stops_stay();
 	test_signals();

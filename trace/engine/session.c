@@ -289,7 +289,8 @@ static int make_way(struct proc *proc, const module_vec *modules, struct uspl_er
 			return rc;
 		nanosleep(&pause, NULL);
 	}
-	uspl_fail(err, USPL_E_CONFLICT, "%s of pid %d may still be in calls that were traced before",
+	uspl_fail(err, USPL_E_CONFLICT,
+		  "%s of pid %d may still be in calls that were traced before",
 		  left.inactive ? "a stack" : "a thread", proc->pid);
 	uspl_hint(err, "'uspl-trace stop %d' says more", proc->pid);
 	return -USPL_E_CONFLICT;
