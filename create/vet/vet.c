@@ -370,7 +370,7 @@ static int run(const vet_fn *checks, size_t n, const struct diff *diff, struct u
 
 int vet_objects(const struct diff *diff, struct uspl_err *err)
 {
-	static const vet_fn checks[] = { vet_lto, vet_compiler };
+	static const vet_fn checks[] = { vet_lto, vet_compiler, vet_thread_variables };
 
 	return run(checks, ARRAY_SIZE(checks), diff, err);
 }
@@ -383,6 +383,7 @@ int vet_changes(const struct diff *diff, struct uspl_err *err)
 		vet_nameless_code,
 		vet_constructed_data,
 		vet_start_code,
+		vet_indirect,
 		vet_code,
 		vet_names,
 		vet_aliases,
@@ -396,6 +397,7 @@ int vet_changes(const struct diff *diff, struct uspl_err *err)
 		vet_local_classes,
 		vet_coroutines,
 		vet_moved_data,
+		vet_own_variables,
 		vet_shared_data,
 		vet_relocations,
 		vet_renamed_data,

@@ -40,6 +40,13 @@ int vet_new_data(const struct diff *diff, const struct unit *unit, struct uspl_e
 /* Refuses a new variable that may be an old one, moved from another unit. */
 int vet_moved_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 
+/* vet_sort.c: refuses a variable that becomes thread-local, or no longer is. */
+int vet_thread_variables(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_sort.c: refuses a function that becomes an indirect one, or no longer is. */
+int vet_indirect(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_sort.c: refuses a variable of the unit's own in place of another's of the same name. */
+int vet_own_variables(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+
 /* vet_cxx.c: refuses another layout of a class's table of virtual functions. */
 int vet_virtual_functions(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses a new variable whose constructor would have to run at the program's start. */

@@ -339,7 +339,8 @@ int vet_moved_data(const struct diff *diff, const struct unit *unit, struct uspl
 		auto_buf struct buf place = { 0 };
 		int rc;
 
-		if (!secinfo || !secinfo->carried || secinfo->kind != SECINFO_DATA ||
+		if (!secinfo || !secinfo->carried ||
+		    (secinfo->kind != SECINFO_DATA && secinfo->kind != SECINFO_TLS) ||
 		    !sym_is_variable(sym) || syminfo_of(sym)->twin)
 			continue;
 		old = find_lost(diff, unit, sym);

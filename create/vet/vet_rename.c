@@ -22,7 +22,9 @@
 
 static bool is_plain_variable(const struct objsym *sym)
 {
-	return sym->sec && sym_is_variable(sym) && secinfo_of(sym->sec)->kind == SECINFO_DATA &&
+	enum secinfo_kind kind = sym->sec ? secinfo_of(sym->sec)->kind : SECINFO_IGNORED;
+
+	return (kind == SECINFO_DATA || kind == SECINFO_TLS) && sym_is_variable(sym) &&
 	       !sym_is_pointer_for_tables(sym);
 }
 
