@@ -20,7 +20,8 @@
 
 /*
  * gcc: "NAME.Frame.actor", "NAME.actor", "...destroy"; clang: "NAME.resume", ".destroy",
- * ".cleanup".
+ * ".cleanup". NAME isn't mangled if the coroutine is extern "C". No other name has a dot and a word
+ * of these at its end.
  */
 static bool is_coroutine(const struct objsym *sym)
 {
@@ -28,7 +29,7 @@ static bool is_coroutine(const struct objsym *sym)
 
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		if (text_ends_with(sym->name, ends[i]))
-			return name_starts(sym->name, "_Z") && sym_is_function(sym);
+			return sym_is_function(sym);
 	return false;
 }
 
