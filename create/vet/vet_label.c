@@ -12,14 +12,17 @@
  *
  * A table of the compiler's own, for a switch, has no name, and only the switch reads it.
  *
- * A constant structure that changes is replaced for the code that uses it. Where the process has
- * kept an address, it is the old one's.
+ * A constant structure or table that changes is replaced for the code that uses it. Where the
+ * process has kept an address, it is the old one's; and where it has kept the number of an entry,
+ * another entry may have it now.
  */
 
+#include <dwarf.h>
 #include <string.h>
 
 #include "arch/arch.h"
 #include "create/unit/dbgtype.h"
+#include "create/unit/equal.h"
 #include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
 #include "create/unit/unit.h"
@@ -131,13 +134,84 @@ static const struct objsec *function_of_table(const struct objsym *table)
 	return NULL;
 }
 
-static bool is_structure(const struct objsym *sym)
+/* How many entries an array has, in its first dimension; 1 for a structure; 0 for all else. */
+static uint64_t entries_of(const struct objsym *sym)
 {
 	struct dbginfo *dbg = side_dbginfo(syminfo_of(sym)->side);
 	Dwarf_Die die, type;
 
-	return dbg && dbginfo_find(dbg, sym, &die) && dbgtype_of(&die, &type) &&
-	       dbgtype_peel(&type, &type) && dbgtype_is_aggregate(&type);
+	if (!dbg || !dbginfo_find(dbg, sym, &die) || !dbgtype_of(&die, &type) ||
+	    !dbgtype_peel(&type, &type))
+		return 0;
+	if (dbgtype_is_aggregate(&type))
+		return 1;
+	if (dwarf_tag(&type) != DW_TAG_array_type)
+		return 0;
+	for (bool has = !dwarf_child(&type, &die); has; has = !dwarf_siblingof(&die, &die))
+		if (dwarf_tag(&die) == DW_TAG_subrange_type)
+			return dbgtype_dimension(&die);
+	return 0;
+}
+
+/* Is the entry at `from` of the old table what the new one has at `to`? */
+static bool same_entry(const struct objsym *old, const struct objsym *sym, uint64_t size,
+		       uint64_t from, uint64_t to)
+{
+	struct range a = { old->sec, old->value + from * size, size };
+	struct range b = { sym->sec, sym->value + to * size, size };
+
+	return equal_ranges(&a, &b, 0);
+}
+
+/* Entries of the old table that are looked for in the new one, the first ones that differ. */
+enum { MAX_SOUGHT = 64 };
+
+/*
+ * Does an entry stand at another place of the new table, where another one was? The first such one,
+ * and where it is now.
+ */
+static bool find_moved(const struct objsym *old, const struct objsym *sym, uint64_t *ret_from,
+		       uint64_t *ret_to)
+{
+	uint64_t n = entries_of(sym), size = n ? sym->size / n : 0;
+	uint64_t n_old = size ? old->size / size : 0;
+	int sought = 0;
+
+	for (uint64_t i = 0; i < n_old && sought < MAX_SOUGHT; i++) {
+		if (i < n && same_entry(old, sym, size, i, i))
+			continue;
+		sought++;
+		for (uint64_t k = 0; k < n; k++) {
+			if (k == i || !same_entry(old, sym, size, i, k) ||
+			    (k < n_old && same_entry(old, sym, size, k, k)))
+				continue;
+			*ret_from = i;
+			*ret_to = k;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void warn_of_table(const struct diff *diff, const struct objsym *sym)
+{
+	uint64_t from, to;
+	auto_buf struct buf place = { 0 };
+
+	if (find_moved(syminfo_of(sym)->twin, sym, &from, &to))
+		report_warn(diff->report,
+			    "%s: the constant '%s' changes, and the entry %llu is entry %llu now: "
+			    "where the process has kept such a number, it means another one; "
+			    "where it has kept an address, the old table goes on, and isn't the "
+			    "same",
+			    sym_srcloc(sym, &place), sym->name, (unsigned long long)from,
+			    (unsigned long long)to);
+	else
+		report_warn(diff->report,
+			    "%s: the constant '%s' changes, and new code has one of its own: where "
+			    "the process has kept its address, the old one goes on, and isn't the "
+			    "same",
+			    sym_srcloc(sym, &place), sym->name);
 }
 
 int vet_warn_addresses(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
@@ -158,12 +232,8 @@ int vet_warn_addresses(const struct diff *diff, const struct unit *unit, struct 
 				    "the process has put some of them elsewhere, it goes on in the "
 				    "old code there",
 				    sec_srcloc(function, &place), sec_title(function), sym->name);
-		else if (is_structure(sym))
-			report_warn(diff->report,
-				    "%s: the constant '%s' changes, and new code has one of its "
-				    "own: where the process has kept its address, the old one goes "
-				    "on, and isn't the same",
-				    sym_srcloc(sym, &place), sym->name);
+		else if (entries_of(sym))
+			warn_of_table(diff, sym);
 	}
 	return 0;
 }
