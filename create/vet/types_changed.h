@@ -37,5 +37,7 @@ DEFINE_AUTO_RELEASE(types, type_changes, types_release)
 /* The two halves of it: a structure, and an enumeration. Fill in text, where and unsafe. */
 int types_compare_layout(struct type_change *change, struct uspl_err *err) uspl_must_check;
 int types_compare_enum(struct type_change *change, struct uspl_err *err) uspl_must_check;
+/* Does an enumerator's name say that it counts the others: "NSTATES", "STATE_MAX", "kNumStates"? */
+bool types_is_count(const char *name);
 
 #endif

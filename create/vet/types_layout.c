@@ -7,13 +7,14 @@
  * have the same type, and the whole has the same size. All else is unsafe, also with sizes equal: a
  * bit put in the middle of a bit-field moves those behind it; and a larger alignment, since old
  * objects lie where a smaller one was enough, and new code may use instructions that need the
- * larger one. Of an enumeration, new enumerators
- * are safe; one that has another value is not, unless it is the highest of both builds, which
- * counts the others.
+ * larger one. Of an enumeration, new enumerators are safe; one that has another value is not,
+ * unless it is the highest of both builds and has the name of a count: nothing has such a value.
  */
 
+#include <ctype.h>
 #include <dwarf.h>
 #include <string.h>
+#include <strings.h>
 
 #include "create/vet/types_changed.h"
 
@@ -219,6 +220,38 @@ static int64_t highest(Dwarf_Die *type)
 	return value;
 }
 
+/* "MAX" and the like; a plural at the end: "STATES", "NSTATES". */
+static bool is_count_word(const char *word, size_t len, bool at_end)
+{
+	static const char *const words[] = { "n",     "nb",    "nr",      "nof",     "num",
+					     "cnt",   "count", "max",     "maximum", "number",
+					     "limit", "last",  "sentinel" };
+	static const char *const singular[] = { "ss", "us", "is", "as", "os" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strlen(words[i]) == len && !strncasecmp(word, words[i], len))
+			return true;
+	if (!at_end || len < 3 || tolower((unsigned char)word[len - 1]) != 's')
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(singular); i++)
+		if (!strncasecmp(word + len - 2, singular[i], 2))
+			return false;
+	return true;
+}
+
+bool types_is_count(const char *name)
+{
+	for (size_t at = 0, len; name[at]; at += len ? len : 1) {
+		for (len = 0; isalpha((unsigned char)name[at + len]); len++)
+			if (len && isupper((unsigned char)name[at + len]) &&
+			    islower((unsigned char)name[at + len - 1]))
+				break;
+		if (is_count_word(name + at, len, !name[at + len]))
+			return true;
+	}
+	return false;
+}
+
 static void judge_enumerator(struct layout *layout, Dwarf_Die *old)
 {
 	struct type_change *change = layout->change;
@@ -236,7 +269,9 @@ static void judge_enumerator(struct layout *layout, Dwarf_Die *old)
 	is = dbgtype_value(&new);
 	if (was == is)
 		return;
-	say(layout, &new, was != highest(&change->pre) || is != highest(&change->post) || is < was);
+	say(layout, &new,
+	    !types_is_count(name) || was != highest(&change->pre) || is != highest(&change->post) ||
+		    is < was);
 	buf_addf(&layout->text, "'%s' changes from %lld to %lld", name, (long long)was,
 		 (long long)is);
 }

@@ -5,7 +5,7 @@
  * `enum { IDLE, BUSY };` is a list of constants: no variable has it as its type, so nothing tells
  * which ones hold its numbers. All code that has a value compiled in is found; what the process has
  * kept is not. So there is a warning where an enumerator has another value, except for the highest
- * one of a list, which mostly counts the others.
+ * one of a list if its name says that it counts the others.
  */
 
 #include <dwarf.h>
@@ -16,6 +16,7 @@
 #include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
 #include "create/unit/unit.h"
+#include "create/vet/types_changed.h"
 #include "create/vet/vet_checks.h"
 
 /* The nameless enumerations of a build, by the names of their enumerators. */
@@ -55,7 +56,7 @@ static bool note_enumerators(struct enumerators *list, Dwarf_Die *type)
 		const char *name = dwarf_diename(&child);
 
 		if (!name || strmap_get(&list->by_name, name) ||
-		    is_highest(type, dbgtype_value(&child)))
+		    (types_is_count(name) && is_highest(type, dbgtype_value(&child))))
 			continue;
 		slot = malloc(sizeof(*slot));
 		if (!slot)
