@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "create/unit/answer.h"
+#include "create/unit/dbgtype.h"
 #include "create/unit/equal.h"
 #include "create/unit/srcloc.h"
 #include "create/vet/vet_checks.h"
@@ -53,6 +54,18 @@ static const char *show_value(const struct objsym *sym, struct buf *buf)
 	return buf_str(buf);
 }
 
+/* How large a variable is by its type; 0 if that isn't known. */
+static uint64_t declared_size(const struct objsym *sym)
+{
+	struct dbginfo *dbg = side_dbginfo(syminfo_of(sym)->side);
+	Dwarf_Die die, type;
+
+	return dbg && dbginfo_find(dbg, sym, &die) && dbgtype_of(&die, &type) &&
+			       dbgtype_peel(&type, &type)
+		       ? dbgtype_size(&type)
+		       : 0;
+}
+
 static int refuse_data(const struct objsym *sym, struct uspl_err *err)
 {
 	const struct objsym *old = syminfo_of(sym)->twin;
@@ -60,6 +73,18 @@ static int refuse_data(const struct objsym *sym, struct uspl_err *err)
 	const char *from, *to;
 	int rc;
 
+	if (old->size != sym->size && declared_size(old) &&
+	    declared_size(old) == declared_size(sym)) {
+		rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE,
+				"'%s' has the size %llu in the program, and %llu after the patch, "
+				"though its type is the same: the compiler makes a variable that "
+				"has only two values a smaller one",
+				sym->name, (unsigned long long)old->size,
+				(unsigned long long)sym->size);
+		uspl_hint(err, "let it have as many values as before, and put what is new into a "
+			       "new variable");
+		return rc;
+	}
 	if (old->size != sym->size) {
 		rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE,
 				"the size of '%s' changes from %llu to %llu bytes", sym->name,
