@@ -409,6 +409,7 @@ int vet_changes(const struct diff *diff, struct uspl_err *err)
 		vet_labels,
 		vet_warn_addresses,
 		vet_warn_enumerators,
+		vet_warn_initialised,
 	};
 
 	int rc = vet_types(diff, err);

@@ -53,6 +53,8 @@ int vet_virtual_functions(const struct diff *diff, const struct unit *unit, stru
 int vet_constructed_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses a constructor of a variable that exists and had none. */
 int vet_guards(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/* vet_once.c: never refuses; warns of another initialiser of a static variable, which has run. */
+int vet_warn_initialised(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses another list of thread_local variables that are made for each thread. */
 int vet_thread_start(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_local.c: refuses classes of one name and function if it can't be told which is which. */

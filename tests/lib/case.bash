@@ -71,13 +71,17 @@ expect_refusal() {
 }
 
 # expect_warning - fails unless uspl-create warned, or noted, as the expect file says, where it says
-# so
+# so; `warns: none` is no warning at all
 expect_warning() {
 	local want
 	want=$(expect_lines notes)
 	[ -z "$want" ] || expect_message "note: .*$want" || return
 	want=$(expect_lines warns)
-	[ -z "$want" ] || expect_message "warning: .*$want"
+	case $want in
+	'') ;;
+	none) [[ $stderr != *warning:* ]] || fail "$BATS_RUN_COMMAND: there is a warning" ;;
+	*) expect_message "warning: .*$want" ;;
+	esac
 }
 
 # expect_functions - fails if apply redirected others than the expect file says, where it says so
