@@ -7,7 +7,8 @@
  * units that aren't even compiled again call something else. But the process was linked before:
  * what isn't in the update goes on with what the name meant then. It would be half of the change.
  *
- * The same goes for several names of one function (aliases): they have one entry in the process.
+ * The same goes for several names of one function or variable (aliases): they have one entry, or one
+ * place, in the process.
  */
 
 #include <string.h>
@@ -222,26 +223,47 @@ static const struct objsec *namesake_section(const struct objsym *sym)
 		       : NULL;
 }
 
+/* A name that has an entry, or storage, in the process: what is only read may have many copies. */
+static bool has_place(const struct objsym *sym)
+{
+	enum secinfo_kind kind = sym->sec ? secinfo_of(sym->sec)->kind : SECINFO_IGNORED;
+
+	return sym_is_function(sym) ||
+	       (sym_is_variable(sym) && (kind == SECINFO_DATA || kind == SECINFO_TLS));
+}
+
 int vet_names(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	(void)diff;
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
-		const struct objsym *twin = sym_is_function(sym) ? syminfo_of(sym)->twin : NULL;
+		const struct objsym *twin = has_place(sym) ? syminfo_of(sym)->twin : NULL;
 		const struct objsec *was, *is;
 
 		/* Of a copy of another unit's the other unit is asked. */
-		if (!twin || syminfo_of(twin)->twin != sym)
+		if (!twin || !has_place(twin) || syminfo_of(twin)->twin != sym)
 			continue;
 		was = namesake_section(twin);
 		is = namesake_section(sym);
 		if ((!was || was == sym->sec) && (!is || is == twin->sec))
 			continue;
-		sym_refuse(sym, err, USPL_E_UNSUPPORTED,
-			   "'%s' was another name of '%s' before the patch, and is one of '%s'",
-			   sym->name, sec_title(twin->sec), sec_title(sym->sec));
-		uspl_hint(err, "names that have one entry in the process can't get two, nor the "
-			       "other way round; leave them as they are");
+		if (secinfo_of(twin->sec)->owner == twin)
+			sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+				   "'%s' stood for itself before the patch, and is another name of "
+				   "'%s'",
+				   sym->name, sec_title(sym->sec));
+		else if (secinfo_of(sym->sec)->owner == sym)
+			sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+				   "'%s' was another name of '%s' before the patch, and stands for "
+				   "itself",
+				   sym->name, sec_title(twin->sec));
+		else
+			sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+				   "'%s' was another name of '%s' before the patch, and is one of "
+				   "'%s'",
+				   sym->name, sec_title(twin->sec), sec_title(sym->sec));
+		uspl_hint(err, "names that are one in the process can't become two, nor the other "
+			       "way round; leave them as they are");
 		return -USPL_E_UNSUPPORTED;
 	}
 	return 0;
