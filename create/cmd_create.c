@@ -48,6 +48,19 @@ static void list_release(made_list *list)
 DEFINE_AUTO_RELEASE(made, made_list, list_release)
 #define auto_made __attribute__((cleanup(cleanup_made_)))
 
+/* The package that the source is of, and which version of it has the fix. */
+static int describe_source(const struct create_options *options, size_t index,
+			   struct update *update, struct uspl_err *err)
+{
+	int rc = provenance_package(options->build.source, update, err);
+
+	if (rc || !options->fixed_in)
+		return rc;
+	return provenance_fixed_in(options->fixed_in,
+				   file_basename(options->build.patches.items[index].path), update,
+				   err);
+}
+
 /* Moves what an update says about itself into it. */
 static int describe(const struct create_options *options, size_t index, struct build *build,
 		    struct update *update, struct uspl_err *err)
@@ -64,7 +77,7 @@ static int describe(const struct create_options *options, size_t index, struct b
 	update->patch_len = build->patch_len;
 	if (!update->id || !update->description || !update->created || !update->tool)
 		return uspl_fail_nomem(err);
-	return provenance_package(options->build.source, update, err);
+	return describe_source(options, index, update, err);
 }
 
 /* The package that the update is made of, and where the files that it was matched with are then. */
@@ -302,6 +315,13 @@ static int find_places(const struct create_options *options, made_list *list, st
 	return 0;
 }
 
+static int check_source(const struct create_options *options, struct uspl_err *err)
+{
+	auto_update struct update *update = update_new();
+
+	return update ? describe_source(options, 0, update, err) : uspl_fail_nomem(err);
+}
+
 static int create(struct create_options *options, struct uspl_err *err)
 {
 	auto_key_secret struct key_secret secret = { 0 };
@@ -316,6 +336,9 @@ static int create(struct create_options *options, struct uspl_err *err)
 	vec_for_each (&options->package.notes, note)
 		fprintf(stderr, "note: %s\n", *note);
 	/* A failure must not be found out only after all builds. */
+	rc = check_source(options, err);
+	if (rc)
+		return rc;
 	if (options->sign)
 		rc = key_secret_read(options->sign, &secret, err);
 	if (rc)

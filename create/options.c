@@ -29,6 +29,8 @@ static const char *contradiction(const struct create_options *options,
 		return "--package and --to go together";
 	if (!words->patches.n && !words->series && !options->package_spec)
 		return "no patch given";
+	if (options->package_spec && options->fixed_in)
+		return "--fixed-in is what --to says";
 	if (words->patches.n && words->series)
 		return "--patch and --series can't be used together";
 	if (words->series && options->description)
@@ -92,6 +94,8 @@ static int parse(int argc, char **argv, struct create_options *options, struct o
 		  "file or folder to write to (default: uspl-ID.tar.gz)" },
 		{ 0, "sign", "KEY", CLI_STRING, &options->sign,
 		  "sign it with this secret key: writes uspl-ID.tar.gz.sig, too" },
+		{ 0, "fixed-in", "VERSION", CLI_STRING, &options->fixed_in,
+		  "the version of the source package that has the fix, too" },
 		{ 0, "explain", NULL, CLI_FLAG, &options->explain,
 		  "say for all that is in the update why it is there" },
 		{ 0, "dry-run", NULL, CLI_FLAG, &options->dry_run,

@@ -18,6 +18,7 @@ struct create_options {
 	struct build_options build;
 	const char *id, *description, *output; /* description, output: NULL if not given */
 	const char *sign;                      /* a secret key's file; NULL: no signature */
+	const char *fixed_in;                  /* the package's version that has it; NULL */
 	int64_t created;                       /* seconds since the epoch */
 	struct targets_wanted wanted;
 	struct against_options against; /* programs as they were shipped */

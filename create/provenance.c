@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/file.h"
+#include "package/dpkg.h"
 
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789+-."
 #define VERSION_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-.:~"
@@ -83,4 +84,28 @@ int provenance_package(const char *source, struct update *update, struct uspl_er
 	if (!update->package != !update->version)
 		return uspl_fail_nomem(err);
 	return 0;
+}
+
+int provenance_fixed_in(const char *version, const char *change, struct update *update,
+			struct uspl_err *err)
+{
+	struct update_upgrade *upgrade = &update->upgrade;
+
+	if (!dpkg_is_version(version))
+		return uspl_fail(err, USPL_E_USAGE, "'--fixed-in=%s' is no version of a package",
+				 version);
+	if (!update->package) {
+		uspl_fail(err, USPL_E_USAGE,
+			  "--fixed-in is for source packages: the tree's debian/changelog doesn't "
+			  "say which package it is");
+		uspl_hint(err, "name the root of an unpacked source package with --source");
+		return -USPL_E_USAGE;
+	}
+	upgrade->source = strdup(update->package);
+	upgrade->from = strdup(update->version);
+	upgrade->to = strdup(version);
+	upgrade->change = strdup(change);
+	return upgrade->source && upgrade->from && upgrade->to && upgrade->change
+		       ? 0
+		       : uspl_fail_nomem(err);
 }

@@ -23,5 +23,11 @@ bool provenance_id(const struct create_options *options, char ret[OPTIONS_ID_LEN
  */
 int provenance_package(const char *source, struct update *update,
 		       struct uspl_err *err) uspl_must_check;
+/*
+ * Says in an update, whose package is filled in, that this version of it has what the update
+ * brings; change: a name for that. USPL_E_USAGE: it is no version, or the package isn't known.
+ */
+int provenance_fixed_in(const char *version, const char *change, struct update *update,
+			struct uspl_err *err) uspl_must_check;
 
 #endif

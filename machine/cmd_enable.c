@@ -7,6 +7,7 @@
 #include "base/cli.h"
 #include "command/commands.h"
 #include "command/permit.h"
+#include "machine/superseded.h"
 #include "machine/updates.h"
 #include "machine/wanted.h"
 
@@ -22,11 +23,18 @@ static int go_on_with(int (*command)(int argc, char **argv, struct uspl_err *err
 	return rc == -(int)none ? USPL_STATUS_DONE : rc;
 }
 
-static int parse_enable(int argc, char **argv, bool *later, int *ret_first, struct uspl_err *err)
+struct enable_options {
+	bool later, keep;
+};
+
+static int parse_enable(int argc, char **argv, struct enable_options *opts, int *ret_first,
+			struct uspl_err *err)
 {
 	const struct cli_option table[] = {
-		{ 0, "later", NULL, CLI_FLAG, later,
+		{ 0, "later", NULL, CLI_FLAG, &opts->later,
 		  "leave the processes that run now as they are" },
+		{ 0, "keep", NULL, CLI_FLAG, &opts->keep,
+		  "keep it also when the installed package has the fix, for containers" },
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-enable",
@@ -60,13 +68,32 @@ static void note(const struct permit *permit, const char *command, const struct 
 		uspl_err_note(stderr, &err);
 }
 
+/* What the machine has in its packages needs no update. */
+static int check_superseded(const struct update *update, struct uspl_err *err)
+{
+	auto_dpkg dpkg_packages installed = { 0 };
+	const char *version = NULL;
+	int rc = update->upgrade.source ? superseded_read_installed(&installed, err) : 0;
+
+	if (!rc)
+		rc = superseded_by(update, &installed, &version, err);
+	if (rc || !version)
+		return rc;
+	uspl_fail(err, USPL_E_CONFLICT, "%s %s, which is installed, has the fix",
+		  update->upgrade.source, version);
+	uspl_hint(err, "--keep enables it all the same, for containers with an older version");
+	return -USPL_E_CONFLICT;
+}
+
 static int enable_one(const struct permit *permit, const char *path, const struct update *update,
-		      bool *ret_new, struct uspl_err *err)
+		      bool keep, bool *ret_new, struct uspl_err *err)
 {
 	int rc = permit_enable(permit, update->id, &update->file.signer, err);
 
+	if (!rc && !keep)
+		rc = check_superseded(update, err);
 	if (!rc)
-		rc = wanted_add(path, update, ret_new, err);
+		rc = wanted_add(path, update, keep, ret_new, err);
 	if (rc)
 		uspl_context(err, "cannot enable '%s'", update->id);
 	if (rc || *ret_new)
@@ -75,12 +102,12 @@ static int enable_one(const struct permit *permit, const char *path, const struc
 }
 
 static int enable_all(const struct permit *permit, const update_paths *paths,
-		      const update_vec *updates, struct uspl_err *err)
+		      const update_vec *updates, bool keep, struct uspl_err *err)
 {
 	for (size_t i = 0; i < updates->n; i++) {
 		const char *id = updates->items[i]->id;
 		bool is_new = false;
-		int rc = enable_one(permit, paths->items[i], updates->items[i], &is_new, err);
+		int rc = enable_one(permit, paths->items[i], updates->items[i], keep, &is_new, err);
 
 		if (rc)
 			return rc;
@@ -110,8 +137,8 @@ int cmd_enable(int argc, char **argv, struct uspl_err *err)
 	auto_updates update_vec updates = { 0 };
 	auto_permit struct permit permit = { 0 };
 	struct signature_terms terms;
-	bool later = false;
-	int first, rc = parse_enable(argc, argv, &later, &first, err);
+	struct enable_options opts = { 0 };
+	int first, rc = parse_enable(argc, argv, &opts, &first, err);
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
@@ -131,8 +158,8 @@ int cmd_enable(int argc, char **argv, struct uspl_err *err)
 		note(&permit, "enable", NULL, NULL, rc, err);
 	if (rc)
 		return rc;
-	rc = enable_all(&permit, &paths, &updates, err);
-	if (rc || later)
+	rc = enable_all(&permit, &paths, &updates, opts.keep, err);
+	if (rc || opts.later)
 		return rc;
 	return apply_all(&paths, err);
 }

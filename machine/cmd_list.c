@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "command/commands.h"
 #include "machine/lacks.h"
+#include "machine/superseded.h"
 #include "machine/wanted.h"
 #include "machine/watch_socket.h"
 
@@ -24,6 +25,8 @@ struct entry {
 	struct search_result result;
 	size_t n_applied, n_missing;
 	const watch_reason_vec *reasons; /* what a watch has said, of all updates */
+	const dpkg_packages *installed;
+	const char *superseded; /* the installed version that has its fix; NULL */
 };
 
 static int parse(int argc, char **argv, struct options *opts, struct uspl_err *err)
@@ -74,7 +77,10 @@ static int look_up(struct entry *entry, struct uspl_err *err)
 		*err = entry->problem;
 		return rc;
 	}
-	return rc ? 0 : find_processes(entry, err);
+	if (rc)
+		return 0;
+	rc = superseded_by(entry->update, entry->installed, &entry->superseded, err);
+	return rc ? rc : find_processes(entry, err);
 }
 
 static void add_date(time_t since, char *text, size_t size)
@@ -116,6 +122,10 @@ static void json_entry(const struct entry *entry, struct json *json)
 		json_string(json, "message", entry->problem.msg);
 	} else
 		json_string(json, "description", entry->update->description);
+	if (entry->superseded)
+		json_string(json, "superseded_by", entry->superseded);
+	if (entry->wanted->keep)
+		json_truth(json, "keep", true);
 	json_open(json, "processes", '[');
 	vec_for_each (&entry->result.found, found) {
 		const struct watch_reason *reason = reason_of(entry, found);
@@ -145,6 +155,10 @@ static void print_entry(const struct entry *entry)
 	}
 	printf("%-16s %-20s applied in %zu, missing in %zu  %s\n", entry->wanted->id, since,
 	       entry->n_applied, entry->n_missing, entry->update->description);
+	if (entry->superseded)
+		printf("  superseded: %s %s, which is installed, has the fix%s\n",
+		       entry->update->upgrade.source, entry->superseded,
+		       entry->wanted->keep ? "; kept all the same" : "");
 	vec_for_each (&entry->result.found, found) {
 		const struct watch_reason *reason = reason_of(entry, found);
 
@@ -170,17 +184,24 @@ static int list(const struct options *opts, struct uspl_err *err)
 {
 	auto_wanted wanted_vec all = { 0 };
 	auto_watch_reasons watch_reason_vec reasons = { 0 };
+	auto_dpkg dpkg_packages installed = { 0 };
 	auto_json struct json json = { 0 };
 	const struct wanted_update *wanted;
 	int worst = USPL_STATUS_DONE, rc = wanted_read(&all, err);
 
 	if (rc)
 		return rc;
-	if (all.n)
+	if (all.n) {
 		watch_socket_reasons(&reasons);
+		rc = superseded_read_installed(&installed, err);
+		if (rc)
+			return rc;
+	}
 	json_open(&json, NULL, '[');
 	vec_for_each (&all, wanted) {
-		struct entry entry = { .wanted = wanted, .reasons = &reasons };
+		struct entry entry = { .wanted = wanted,
+				       .reasons = &reasons,
+				       .installed = &installed };
 		int status;
 
 		rc = look_up(&entry, err);

@@ -16,6 +16,7 @@
 #define LIST "SHA256SUMS"
 /* What is being written; one tool at a time holds the folder's lock. */
 #define ASIDE ".new"
+#define KEEP ".keep"
 
 /* The folder, open; -1: there is none. */
 struct store {
@@ -87,6 +88,20 @@ static int store_write(const struct store *store, const char *name, const struct
 	return rc;
 }
 
+/* The name of the file that says so. */
+static void keep_name(const char *id, struct buf *ret)
+{
+	buf_addf(ret, "uspl-%s" KEEP, id);
+}
+
+static bool is_kept(const struct store *store, const char *id)
+{
+	auto_buf struct buf name = { 0 };
+
+	keep_name(id, &name);
+	return !name.oom && faccessat(store->fd, buf_str(&name), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 static int add_entry(const struct store *store, const char *digest, const char *id,
 		     wanted_vec *list, struct uspl_err *err)
 {
@@ -102,6 +117,7 @@ static int add_entry(const struct store *store, const char *digest, const char *
 	if (!wanted->id || !wanted->path)
 		return uspl_fail_nomem(err);
 	memcpy(wanted->digest, digest, DIGEST_HEX - 1);
+	wanted->keep = is_kept(store, id);
 	wanted->since = lstat(wanted->path, &st) == 0 ? st.st_mtime : 0;
 	return 0;
 }
@@ -282,7 +298,24 @@ static int write_files(const struct store *store, const struct update *update, s
 	return store_write(store, buf_str(&name), &update->file.bytes, err);
 }
 
-int wanted_add(const char *path, const struct update *update, bool *ret_new, struct uspl_err *err)
+/* An update that is new here begins without it; of one that was there it is only added. */
+static int write_keep(const struct store *store, const char *id, bool keep, bool same,
+		      struct uspl_err *err)
+{
+	auto_buf struct buf name = { 0 }, nothing = { 0 };
+
+	keep_name(id, &name);
+	if (name.oom)
+		return uspl_fail_nomem(err);
+	if (keep)
+		return store_write(store, buf_str(&name), &nothing, err);
+	if (!same)
+		unlinkat(store->fd, buf_str(&name), 0);
+	return 0;
+}
+
+int wanted_add(const char *path, const struct update *update, bool keep, bool *ret_new,
+	       struct uspl_err *err)
 {
 	auto_store struct store store = { .fd = -1 };
 	const char *digest = update->file.digest;
@@ -307,6 +340,8 @@ int wanted_add(const char *path, const struct update *update, bool *ret_new, str
 		return rc;
 	*ret_new = !same;
 	rc = write_files(&store, update, err);
+	if (!rc)
+		rc = write_keep(&store, update->id, keep, same, err);
 	if (rc || same)
 		return rc;
 	rc = add_entry(&store, digest, update->id, &list, err);
@@ -337,6 +372,9 @@ int wanted_remove(const char *id, struct uspl_err *err)
 		return 0;
 	unlinkat(store.fd, buf_str(&name), 0);
 	name.data[name.len - strlen(SIGNATURE_SUFFIX)] = '\0';
+	unlinkat(store.fd, buf_str(&name), 0);
+	name.len = 0;
+	keep_name(id, &name);
 	unlinkat(store.fd, buf_str(&name), 0);
 	return 0;
 }

@@ -5,7 +5,8 @@
  * They lie in one folder, which only its owner may write to: a file uspl-ID.tar.gz for each, with
  * uspl-ID.tar.gz.sig if its signature was checked (trust/signature.h), and the list of them,
  * SHA256SUMS, in the form of sha256sum(1) and in the order in which they were enabled. What isn't
- * on the list isn't wanted. A file is written aside, synchronised and put in place as a whole, and
+ * on the list isn't wanted. An empty file uspl-ID.keep beside says that it stays wanted when a
+ * package that is installed has its fix (superseded.h). A file is written aside, synchronised and put in place as a whole, and
  * the list after it: a tool that is killed, a machine that goes down, and a full disk leave the
  * list as it was or as it should be.
  */
@@ -25,6 +26,7 @@ struct wanted_update {
 	char *path; /* of its file */
 	char digest[DIGEST_HEX];
 	time_t since; /* when it was enabled; 0: its file is missing */
+	bool keep;    /* also where the package that is installed has its fix */
 };
 
 typedef VEC(struct wanted_update) wanted_vec;
@@ -52,10 +54,10 @@ int wanted_load(const struct wanted_update *wanted, const struct signature_terms
 		struct update **ret, struct uspl_err *err) uspl_must_check;
 /*
  * Adds an update that was read by update_read_signed, with its signature: the bytes that were read
- * then. *ret_new is false if the same file was there. USPL_E_CONFLICT: another file of the same id
+ * then. *ret_new is false if the same file was there; keep counts then, too. USPL_E_CONFLICT: another file of the same id
  * is enabled. USPL_E_USAGE: it was an unpacked one, in that folder.
  */
-int wanted_add(const char *path, const struct update *update, bool *ret_new,
+int wanted_add(const char *path, const struct update *update, bool keep, bool *ret_new,
 	       struct uspl_err *err) uspl_must_check;
 /* Removes it. USPL_E_NOT_APPLIED: it isn't wanted. */
 int wanted_remove(const char *id, struct uspl_err *err) uspl_must_check;

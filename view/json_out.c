@@ -115,6 +115,8 @@ void json_file(const struct update *update, struct json *json)
 		json_string(json, "source", update->upgrade.source);
 		json_string(json, "from", update->upgrade.from);
 		json_string(json, "to", update->upgrade.to);
+		if (update->upgrade.change)
+			json_string(json, "change", update->upgrade.change);
 		json_close(json, '}');
 	}
 	json_open(json, "targets", '[');

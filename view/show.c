@@ -197,6 +197,8 @@ static void add_package(struct buf *out, const struct update_upgrade *package)
 	if (!package->source)
 		return;
 	buf_addf(&text, "%s %s to %s", package->source, package->from, package->to);
+	if (package->change)
+		buf_addf(&text, ", of it '%s'", package->change);
 	add_line(out, "package", buf_str(&text));
 }
 

@@ -97,6 +97,13 @@ static int add_row(char *row, dpkg_packages *ret, struct uspl_err *err)
 	return 0;
 }
 
+const char *dpkg_folder(void)
+{
+	const char *set = secure_getenv("DPKG_ADMINDIR");
+
+	return set && *set ? set : "/var/lib/dpkg";
+}
+
 int dpkg_installed(dpkg_packages *ret, struct uspl_err *err)
 {
 	static const char *const argv[] = {

@@ -28,6 +28,8 @@ typedef VEC(struct dpkg_package) dpkg_packages;
  */
 bool dpkg_is_name(const char *name);
 bool dpkg_is_version(const char *version);
+/* The folder of its database: DPKG_ADMINDIR, or /var/lib/dpkg (dpkg(1)). */
+const char *dpkg_folder(void);
 /* All that are installed, in the order of their names. */
 int dpkg_installed(dpkg_packages *ret, struct uspl_err *err) uspl_must_check;
 void dpkg_release(dpkg_packages *packages);

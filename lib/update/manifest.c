@@ -81,6 +81,7 @@ static const struct field upgrade_fields[] = {
 	{ "source", offsetof(struct update_upgrade, source), dpkg_is_name,    false },
 	{ "from",   offsetof(struct update_upgrade, from),   dpkg_is_version, false },
 	{ "to",     offsetof(struct update_upgrade, to),     dpkg_is_version, false },
+	{ "change", offsetof(struct update_upgrade, change), is_name,         true },
 	{ NULL,     0,                                       NULL,            false },
 };
 

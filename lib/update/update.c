@@ -113,5 +113,6 @@ void update_free(struct update *update)
 	free(update->upgrade.source);
 	free(update->upgrade.from);
 	free(update->upgrade.to);
+	free(update->upgrade.change);
 	free(update);
 }

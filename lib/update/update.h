@@ -93,12 +93,13 @@ struct update_file {
 
 /*
  * The versions of a distribution's package that an update leads between. All NULL: it was made from
- * a diff.
+ * a diff of which no version is known to have it.
  */
 struct update_upgrade {
 	char *source; /* the source package: "memcached" */
 	char *from;   /* its version that the processes run: "1.6.18-1" */
 	char *to;     /* the version that has what the update changes, as all later ones */
+	char *change; /* the one change of the difference that it brings; NULL: it brings all */
 };
 
 struct update {

@@ -23,6 +23,7 @@
 #include "machine/daemon/goals.h"
 #include "machine/daemon/known.h"
 #include "machine/daemon/open_events.h"
+#include "machine/daemon/packages.h"
 #include "machine/wanted.h"
 #include "machine/watch_socket.h"
 
@@ -45,7 +46,7 @@
 
 struct daemon {
 	bool quiet, ending;
-	int exec_fd, open_fd, folder_fd, signal_fd, socket_fd, lock_fd;
+	int exec_fd, open_fd, folder_fd, packages_fd, signal_fd, socket_fd, lock_fd;
 	struct goals goals;
 	known_vec known;
 	pid_vec queue;  /* for the next batch */
@@ -236,6 +237,7 @@ static void read_list(struct daemon *daemon)
 	if (goals_read(&daemon->goals, &why) != 0 ||
 	    exec_events_listen(daemon->exec_fd, daemon->goals.n_updates, &why) != 0)
 		uspl_err_print(stderr, "uspl-watch", &why);
+	packages_let_go(&daemon->goals.superseded, daemon->quiet);
 	mark_usual_places(daemon);
 	log_info("watch", "enabled updates: %zu", daemon->goals.n_updates);
 	daemon->sweep_due = 0;
@@ -474,11 +476,12 @@ static bool is_idle(const struct daemon *daemon)
 /* Waits for news, and takes it. */
 static int turn(struct daemon *daemon, struct uspl_err *err)
 {
-	enum { EXEC, OPEN, FOLDER, SIGNAL, QUESTION, BATCHES };
+	enum { EXEC, OPEN, FOLDER, PACKAGES, SIGNAL, QUESTION, BATCHES };
 	struct pollfd fds[BATCHES + BATCHES_MAX] = {
 		[EXEC] = { daemon->ending || daemon->pause_end ? -1 : daemon->exec_fd, POLLIN, 0 },
 		[OPEN] = { daemon->ending ? -1 : daemon->open_fd, POLLIN, 0 },
 		[FOLDER] = { daemon->ending ? -1 : daemon->folder_fd, POLLIN, 0 },
+		[PACKAGES] = { daemon->ending ? -1 : daemon->packages_fd, POLLIN, 0 },
 		[SIGNAL] = { daemon->signal_fd, POLLIN, 0 },
 		[QUESTION] = { daemon->socket_fd, POLLIN, 0 },
 	};
@@ -499,6 +502,9 @@ static int turn(struct daemon *daemon, struct uspl_err *err)
 		answer(daemon);
 	if (fds[FOLDER].revents)
 		rc = take_folder(daemon, err);
+	if (fds[PACKAGES].revents && packages_read_news(daemon->packages_fd) &&
+	    daemon->goals.of_packages)
+		read_list(daemon);
 	if (!rc && fds[EXEC].revents)
 		rc = take_execs(daemon, err);
 	if (!rc && fds[OPEN].revents)
@@ -589,6 +595,7 @@ static int run(struct daemon *daemon, struct uspl_err *err)
 	rc = open_signals(daemon, err);
 	if (rc)
 		return rc;
+	daemon->packages_fd = packages_open_news();
 	daemon->since = time(NULL);
 	read_list(daemon);
 	notify("READY=1");
@@ -615,6 +622,7 @@ int daemon_run(bool quiet, struct uspl_err *err)
 		.exec_fd = -1,
 		.open_fd = -1,
 		.folder_fd = -1,
+		.packages_fd = -1,
 		.signal_fd = -1,
 		.socket_fd = -1,
 		.lock_fd = -1,
@@ -631,6 +639,7 @@ int daemon_run(bool quiet, struct uspl_err *err)
 	close_fd(daemon.exec_fd);
 	close_fd(daemon.open_fd);
 	close_fd(daemon.folder_fd);
+	close_fd(daemon.packages_fd);
 	close_fd(daemon.signal_fd);
 	close_fd(daemon.socket_fd);
 	close_fd(daemon.lock_fd);

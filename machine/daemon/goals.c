@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/note.h"
+#include "machine/superseded.h"
 #include "machine/updates.h"
 
 /* So many programs are remembered, meant or not; then all are forgotten. */
@@ -23,7 +24,14 @@
 #define COMM_LEN 15
 
 /* The names that are passed through the pipe: a letter, the name, and NUL. */
-enum { PROGRAM = 'P', LIBRARY = 'L', BUILD_ID = 'B', UPDATE = 'U' };
+enum {
+	PROGRAM = 'P',
+	LIBRARY = 'L',
+	BUILD_ID = 'B',
+	UPDATE = 'U',
+	OF_PACKAGE = 'K',
+	SUPERSEDED = 'S',
+};
 
 static void put(struct buf *out, char kind, const char *name)
 {
@@ -33,20 +41,54 @@ static void put(struct buf *out, char kind, const char *name)
 	buf_addzero(out, 1);
 }
 
+/* *ret: the package that is installed has its fix, and so it isn't wanted any more. */
+static int list_superseded(const wanted_vec *wanted, const struct update *update,
+			   const dpkg_packages *installed, struct buf *out, bool *ret,
+			   struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	const char *version = NULL;
+	int rc = 0;
+
+	*ret = false;
+	if (!update->upgrade.source || wanted_find(wanted, update->id)->keep)
+		return 0;
+	put(out, OF_PACKAGE, update->id);
+	rc = superseded_by(update, installed, &version, err);
+	if (rc || !version)
+		return rc;
+	*ret = true;
+	buf_addf(&text, "%s %s %s", update->id, update->upgrade.source, version);
+	put(out, SUPERSEDED, buf_str(&text));
+	return text.oom ? uspl_fail_nomem(err) : 0;
+}
+
 /* In the child. */
 static int list_goals(const wanted_vec *wanted, struct buf *out, struct uspl_err *err)
 {
 	auto_updates update_vec updates = { 0 };
 	auto_vec update_paths paths = { 0 };
+	auto_dpkg dpkg_packages installed = { 0 };
+	bool is_superseded, of_packages = false;
 	struct update *const *update;
 	int rc = updates_wanted(wanted, NULL, "uspl-watch", &paths, &updates, err);
 
+	if (rc)
+		return rc;
+	vec_for_each (&updates, update)
+		of_packages |= (*update)->upgrade.source != NULL;
+	rc = of_packages ? superseded_read_installed(&installed, err) : 0;
 	if (rc)
 		return rc;
 	vec_for_each (&updates, update) {
 		const struct update_target *target;
 		char *const *id;
 
+		rc = list_superseded(wanted, *update, &installed, out, &is_superseded, err);
+		if (rc)
+			return rc;
+		if (is_superseded)
+			continue;
 		put(out, UPDATE, (*update)->id);
 		vec_for_each (&(*update)->targets, target) {
 			bool is_library = update_target_is_library(target);
@@ -80,11 +122,14 @@ static int take_names(struct goals *goals, const char *text, size_t len, struct 
 	while (text < end) {
 		goal_names *names = *text == PROGRAM   ? &goals->programs
 				    : *text == LIBRARY ? &goals->libraries
-						       : &goals->build_ids;
+				    : *text == SUPERSEDED ? &goals->superseded
+							  : &goals->build_ids;
 		char **item;
 
 		if (*text == UPDATE) {
 			goals->n_updates++;
+		} else if (*text == OF_PACKAGE) {
+			goals->of_packages = true;
 		} else {
 			item = vec_push(names);
 			if (!item)
@@ -141,6 +186,7 @@ void goals_release(struct goals *goals)
 	release_names(&goals->programs);
 	release_names(&goals->build_ids);
 	release_names(&goals->libraries);
+	release_names(&goals->superseded);
 	strmap_release(&goals->files);
 	*goals = (struct goals){ 0 };
 }

@@ -22,12 +22,15 @@ struct goals {
 	goal_names programs;  /* "redis-server" */
 	goal_names build_ids; /* in hex, of programs and libraries */
 	goal_names libraries; /* file names and sonames: "libz.so.1.2.13", "libz.so.1" */
+	goal_names superseded; /* enabled, but a package has the fix: "ID SOURCE VERSION" */
+	bool of_packages;      /* some update is of a package, and may come to be superseded */
 	struct strmap files;  /* of programs: what was found out about them */
 };
 
 /*
  * Reads the updates that are enabled, in a child, so that their contents are never in this process.
- * One that is damaged is told of on stderr, and left out. Errors of wanted_read.
+ * One that is damaged is told of on stderr, and left out; one that is superseded, and isn't to be
+ * kept then, is left out, too. Errors of wanted_read.
  */
 int goals_read(struct goals *ret, struct uspl_err *err) uspl_must_check;
 void goals_release(struct goals *goals);

@@ -45,7 +45,7 @@ static int add_update(struct supply *supply, const char *path, const struct upda
 {
 	struct supply_update *item;
 
-	if (!update->upgrade.source)
+	if (!update->upgrade.source || update->upgrade.change)
 		return 0;
 	item = vec_push(&supply->updates);
 	if (!item)
