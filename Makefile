@@ -32,7 +32,7 @@ DW = $(shell echo 'int dwarf_getcfi_elf(void); int main(void) { return dwarf_get
 SODIUM := $(call static,sodium,-lsodium)
 # Asked when the program is linked.
 LDLIBS = $(DW) -lZydis $(call static,archive,-larchive) -lz $(call static,json-c,-ljson-c) $(SODIUM) -lm -ldl
-LATE = archive bfd opcodes
+LATE = archive bfd opcodes curl
 # Tests write archives, too, and are many.
 TEST_LDLIBS = -ldw -lelf -lZydis -larchive -lz -ljson-c $(SODIUM) -lm -ldl
 
@@ -83,7 +83,7 @@ $(BUILD)/obj/late_names.h: Makefile
 	done | awk '{ printf "#define LATE_%s \"%s\"\n", toupper($$1), $$2 } \
 		END { if (NR != $(words $(LATE))) { print "no shared $(LATE)" > "/dev/stderr"; exit 1 } }' > $@
 
-$(LIB_OBJ): | $(BUILD)/obj/late_names.h
+$(LIB_OBJ) $(CMD_OBJ): | $(BUILD)/obj/late_names.h
 
 $(BUILD)/obj/runtime/headers.o: include/uspl/probe.h include/uspl/hook.h
 

@@ -5,7 +5,87 @@
 
 #include <string.h>
 
+#include "base/text.h"
+#include "update/manifest.h"
 #include "update/update.h"
+
+/* Nesting that a manifest needs: update, targets, target, functions, function, value. */
+enum { DEPTH_MAX = 8 };
+/* Of containers and of all values. */
+enum { CONTAINERS_MAX = 500000, VALUES_MAX = 1000000 };
+
+/*
+ * As text a value takes two bytes, and in json-c's memory up to 400: how many there can be is
+ * counted before they are made, by what stands in front of each.
+ */
+static bool has_too_many(const char *text, size_t len)
+{
+	size_t containers = 0, values = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		bool opens = text[i] == '[' || text[i] == '{';
+
+		containers += opens;
+		values += opens || text[i] == ',';
+	}
+	return containers > CONTAINERS_MAX || values > VALUES_MAX;
+}
+
+/*
+ * The text with escapes for all that isn't ASCII. json-c 0.18, when it is strict, takes such bytes
+ * for control characters, since they are negative. False if the text isn't UTF-8, where json-c
+ * would let overlong forms through, or has a NUL, at which it would stop.
+ */
+static bool to_ascii(const char *text, size_t len, struct buf *ret)
+{
+	bool escaped = false;
+	uint32_t c;
+
+	for (size_t i = 0, n; i < len; i += n) {
+		n = text_decode(text + i, len - i, &c);
+		if (!n || !c || (c >= 0x80 && escaped))
+			return false;
+		escaped = c == '\\' && !escaped;
+		if (c < 0x80)
+			buf_add(ret, text + i, 1);
+		else if (c < 0x10000)
+			buf_addf(ret, "\\u%04x", c);
+		else
+			buf_addf(ret, "\\u%04x\\u%04x", 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
+	}
+	return true;
+}
+
+int fields_parse(const char *text, size_t len, json_object **ret, struct uspl_err *err)
+{
+	auto_buf struct buf ascii = { 0 };
+	struct json_tokener *tokener;
+	json_object *root;
+	bool good;
+
+	if (len > MANIFEST_MAX_BYTES)
+		return uspl_fail(err, USPL_E_HOSTILE, "it has more than %u MiB",
+				 MANIFEST_MAX_BYTES >> 20);
+	if (has_too_many(text, len))
+		return uspl_fail(err, USPL_E_HOSTILE, "it has more than %d values", VALUES_MAX);
+	if (!to_ascii(text, len, &ascii))
+		return uspl_fail(err, USPL_E_FILE, "it is not valid JSON");
+	tokener = json_tokener_new_ex(DEPTH_MAX);
+	if (!tokener || ascii.oom) {
+		json_tokener_free(tokener);
+		return uspl_fail_nomem(err);
+	}
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
+	root = json_tokener_parse_ex(tokener, buf_str(&ascii), (int)ascii.len);
+	good = json_tokener_get_error(tokener) == json_tokener_success;
+	json_tokener_free(tokener);
+	if (good) {
+		*ret = root;
+		return 0;
+	}
+	json_object_put(root);
+	return uspl_fail(err, USPL_E_FILE, "it is not valid JSON");
+}
 
 static bool is_known(const char *key, const struct field *fields, const char *const *others)
 {

@@ -22,6 +22,13 @@ struct field {
 };
 
 /*
+ * Reads a text as JSON, in bounds: of MANIFEST_MAX_BYTES, and so many values and levels as a
+ * manifest needs. The caller frees it by json_object_put. USPL_E_FILE: it isn't JSON;
+ * USPL_E_HOSTILE: it is larger.
+ */
+int fields_parse(const char *text, size_t len, json_object **ret,
+		 struct uspl_err *err) uspl_must_check;
+/*
  * Refuses what isn't an object, and an object with a key that is neither in the table nor among the
  * others (ended by NULL): it says something that this program would have to heed.
  */

@@ -44,7 +44,8 @@ struct upgrade_case {
 typedef VEC(struct upgrade_case) upgrade_cases;
 
 struct upgrade {
-	const char *folder; /* where updates are; NULL: they are made */
+	const char *from;   /* where updates are; NULL: they are made */
+	const char *cacert; /* a file of certificates, of which one has signed the server's */
 	bool dry_run, json;
 	VEC(const char *) sources; /* the packages that are asked for; none: all */
 	struct running running;
@@ -77,8 +78,10 @@ static int parse(int argc, char **argv, struct upgrade *upgrade, int *ret_first,
 	const struct cli_option table[] = {
 		{ 'n', "dry-run", NULL, CLI_FLAG, &upgrade->dry_run,
 		  "say what is behind, and change nothing" },
-		{ 0, "from", "FOLDER", CLI_STRING, &upgrade->folder,
-		  "take updates from this folder, and make none" },
+		{ 0, "from", "FOLDER|URL", CLI_STRING, &upgrade->from,
+		  "take updates from this folder, and make none; https:// and file:// are fetched" },
+		{ 0, "cacert", "FILE", CLI_STRING, &upgrade->cacert,
+		  "the certificates that the server's is checked with (default: the machine's)" },
 		{ 0, "json", NULL, CLI_FLAG, &upgrade->json,
 		  "one JSON object a process, one to a line" },
 	};
@@ -228,17 +231,17 @@ static bool is_first(const upgrade_cases *cases, const struct upgrade_case *item
 }
 
 static int find_update(struct upgrade *upgrade, const struct upgrade_case *item,
-		       const struct supply_update **ret, struct uspl_err *err)
+		       struct supply_update **ret, struct uspl_err *err)
 {
 	const struct release *release = item->release;
 	int rc;
 
 	*ret = supply_find(&upgrade->supply, release->source, item->from, release->newest);
 	if (*ret)
-		return 0;
-	if (upgrade->folder) {
+		return upgrade->dry_run ? 0 : supply_fetch(&upgrade->supply, *ret, err);
+	if (upgrade->from) {
 		uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' has no update of %s %s to %s",
-			  upgrade->folder, release->source, item->from, release->newest);
+			  upgrade->from, release->source, item->from, release->newest);
 		uspl_hint(err, "'uspl-create --package=%s=%s --to=%s' makes one", release->source,
 			  item->from, release->newest);
 		return -USPL_E_UNSUPPORTED;
@@ -278,8 +281,11 @@ static void take_outcome(const struct outcome *outcome, void *ctx)
 	}
 }
 
-/* A process that uspl-apply says nothing of has ended, or can't be read. */
-static void close_cases(const struct listener *listener, const char *errors)
+/*
+ * A process that uspl-apply says nothing of has ended, or can't be read; or the update was refused
+ * as a whole.
+ */
+static void close_cases(const struct listener *listener, int status, const char *errors)
 {
 	static const char prog[] = "uspl-apply: ";
 	const char *at = strstr(errors, prog);
@@ -292,7 +298,9 @@ static void close_cases(const struct listener *listener, const char *errors)
 		if (!is_alike(item, listener->first) || item->answer != ANSWER_BEHIND)
 			continue;
 		item->answer = ANSWER_RESTART;
-		uspl_fail(&item->why, USPL_E_NO_PROCESS, "%.*s", (int)(len < 1400 ? len : 1400),
+		uspl_fail(&item->why,
+			  status == USPL_STATUS_REFUSED ? USPL_E_UNSUPPORTED : USPL_E_NO_PROCESS,
+			  "%.*s", (int)(len < 1400 ? len : 1400),
 			  message);
 	}
 }
@@ -317,7 +325,7 @@ static int apply(struct upgrade *upgrade, const struct upgrade_case *first,
 	vec_for_each (&upgrade->cases, item) {
 		if (!is_alike(item, first))
 			continue;
-		item->id = strdup(update->id);
+		item->id = strdup(update->entry.id);
 		if (!item->id)
 			return uspl_fail_nomem(err);
 		snprintf(only[n_only], sizeof(*only), "--only=%d", item->process->process.pid);
@@ -328,7 +336,7 @@ static int apply(struct upgrade *upgrade, const struct upgrade_case *first,
 	if (status < 0)
 		return status;
 	outcome_each(buf_str(&out), take_outcome, (void *)(uintptr_t)&listener);
-	close_cases(&listener, buf_str(&errors));
+	close_cases(&listener, status, buf_str(&errors));
 	return 0;
 }
 
@@ -346,7 +354,7 @@ static void fail_unknown(struct upgrade_case *item)
 /* Only what ends the command is a failure of it. */
 static int settle_case(struct upgrade *upgrade, struct upgrade_case *item, struct uspl_err *err)
 {
-	const struct supply_update *update = NULL;
+	struct supply_update *update = NULL;
 	struct uspl_err why = { 0 };
 	struct upgrade_case *other;
 	int rc;
@@ -498,7 +506,7 @@ static int run(struct upgrade *upgrade, char **names, int n, struct uspl_err *er
 	if (!rc)
 		rc = read_names(names, n, upgrade, err);
 	if (!rc)
-		rc = supply_open(upgrade->folder, &upgrade->supply, err);
+		rc = supply_open(upgrade->from, upgrade->cacert, &upgrade->supply, err);
 	if (!rc)
 		rc = running_find(&everything, &upgrade->running, err);
 	if (!rc)

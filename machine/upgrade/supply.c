@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// supply.c - updates of packages: those that are there, and those that are made
+// supply.c - updates of packages: those that are there, those elsewhere, and those that are made
 
 #include "machine/upgrade/supply.h"
 
@@ -9,35 +9,12 @@
 #include "base/file.h"
 #include "base/subprocess.h"
 #include "base/text.h"
+#include "machine/upgrade/download.h"
 
 static void release_update(struct supply_update *update)
 {
-	char **build_id;
-
-	vec_for_each (&update->build_ids, build_id)
-		free(*build_id);
-	vec_release(&update->build_ids);
 	free(update->path);
-	free(update->id);
-	free(update->source);
-	free(update->from);
-	free(update->to);
-}
-
-static int copy_build_ids(const struct update *update, struct supply_update *ret,
-			  struct uspl_err *err)
-{
-	const struct update_target *target;
-	char *const *build_id;
-
-	vec_for_each (&update->targets, target)
-		vec_for_each (&target->build_ids, build_id) {
-			char **slot = vec_push(&ret->build_ids);
-
-			if (!slot || !(*slot = strdup(*build_id)))
-				return uspl_fail_nomem(err);
-		}
-	return 0;
+	index_entry_release(&update->entry);
 }
 
 static int add_update(struct supply *supply, const char *path, const struct update *update,
@@ -45,19 +22,13 @@ static int add_update(struct supply *supply, const char *path, const struct upda
 {
 	struct supply_update *item;
 
-	if (!update->upgrade.source || update->upgrade.change)
+	if (!update->upgrade.source)
 		return 0;
 	item = vec_push(&supply->updates);
 	if (!item)
 		return uspl_fail_nomem(err);
 	item->path = strdup(path);
-	item->id = strdup(update->id);
-	item->source = strdup(update->upgrade.source);
-	item->from = strdup(update->upgrade.from);
-	item->to = strdup(update->upgrade.to);
-	if (!item->path || !item->id || !item->source || !item->from || !item->to)
-		return uspl_fail_nomem(err);
-	return copy_build_ids(update, item, err);
+	return item->path ? index_entry_fill(update, &item->entry, err) : uspl_fail_nomem(err);
 }
 
 static int read_file(struct supply *supply, const char *path, struct uspl_err *err)
@@ -80,7 +51,7 @@ static int read_folder(struct supply *supply, const char *folder, struct uspl_er
 	auto_closedir DIR *dir = opendir(folder);
 	struct dirent *entry;
 
-	if (!dir && errno == ENOENT && !supply->folder)
+	if (!dir && errno == ENOENT && !supply->from)
 		return 0;
 	if (!dir)
 		return uspl_fail_errno(err, "cannot open '%s'", folder);
@@ -98,25 +69,86 @@ static int read_folder(struct supply *supply, const char *folder, struct uspl_er
 	return 0;
 }
 
-int supply_open(const char *folder, struct supply *ret, struct uspl_err *err)
+/* Moves what the index has. */
+static int take_entries(struct supply *supply, struct uspl_err *err)
 {
-	ret->folder = folder;
+	struct index_entry *entry;
+
+	vec_for_each (&supply->remote.entries, entry) {
+		struct supply_update *item = vec_push(&supply->updates);
+
+		if (!item)
+			return uspl_fail_nomem(err);
+		item->entry = *entry;
+		*entry = (struct index_entry){ 0 };
+	}
+	return 0;
+}
+
+int supply_open(const char *from, const char *cacert, struct supply *ret, struct uspl_err *err)
+{
+	int rc;
+
+	ret->from = from;
 	ret->made = file_in_cache("uspl/upgrades");
 	if (!ret->made)
 		return uspl_fail_nomem(err);
-	return read_folder(ret, folder ? folder : ret->made, err);
+	if (!from || !download_is_url(from))
+		return read_folder(ret, from ? from : ret->made, err);
+	rc = remote_open(from, cacert, &ret->remote, err);
+	return rc ? rc : take_entries(ret, err);
 }
 
-const struct supply_update *supply_find(const struct supply *supply, const char *source,
-					const char *from, const char *to)
+/* The same source package, and version to come to. */
+static bool leads_to(const struct supply_update *update, const char *source, const char *to)
 {
-	const struct supply_update *update;
+	return !strcmp(update->entry.upgrade.source, source) &&
+	       !strcmp(update->entry.upgrade.to, to);
+}
+
+struct supply_update *supply_find(const struct supply *supply, const char *source,
+				  const char *from, const char *to)
+{
+	struct supply_update *update;
 
 	vec_for_each (&supply->updates, update)
-		if (!strcmp(update->source, source) && !strcmp(update->from, from) &&
-		    !strcmp(update->to, to))
+		if (leads_to(update, source, to) && !update->entry.upgrade.change &&
+		    !strcmp(update->entry.upgrade.from, from))
 			return update;
 	return NULL;
+}
+
+/* What is in the file is what the index says of it. */
+static int check_entry(const struct supply_update *item, const char *path, struct uspl_err *err)
+{
+	const struct update_upgrade *upgrade = &item->entry.upgrade;
+	auto_update struct update *update = NULL;
+	int rc = update_read(path, &update, err);
+
+	if (rc)
+		return rc;
+	if (!strcmp(update->id, item->entry.id) && update->upgrade.source &&
+	    !strcmp(update->upgrade.source, upgrade->source) &&
+	    !strcmp(update->upgrade.from, upgrade->from) &&
+	    !strcmp(update->upgrade.to, upgrade->to))
+		return 0;
+	return uspl_fail(err, USPL_E_FILE, "'%s' is another update than the index says",
+			 item->entry.file);
+}
+
+int supply_fetch(const struct supply *supply, struct supply_update *update, struct uspl_err *err)
+{
+	auto_free char *path = NULL;
+	int rc;
+
+	if (update->path)
+		return 0;
+	rc = remote_fetch(&supply->remote, &update->entry, &path, err);
+	if (!rc)
+		rc = check_entry(update, path, err);
+	if (!rc)
+		update->path = take_ptr(path);
+	return rc;
 }
 
 const char *supply_version(const struct supply *supply, const char *source, const char *build_id,
@@ -126,11 +158,11 @@ const char *supply_version(const struct supply *supply, const char *source, cons
 	char *const *known;
 
 	vec_for_each (&supply->updates, update) {
-		if (strcmp(update->source, source) != 0 || strcmp(update->to, to) != 0)
+		if (!leads_to(update, source, to))
 			continue;
-		vec_for_each (&update->build_ids, known)
+		vec_for_each (&update->entry.build_ids, known)
 			if (!strcmp(*known, build_id))
-				return update->from;
+				return update->entry.upgrade.from;
 	}
 	return NULL;
 }
@@ -196,5 +228,6 @@ void supply_release(struct supply *supply)
 	vec_for_each (&supply->updates, update)
 		release_update(update);
 	vec_release(&supply->updates);
+	remote_release(&supply->remote);
 	free(supply->made);
 }

@@ -130,3 +130,34 @@ installed_forget() {
 	: > "$ARCHIVE/dpkg/status"
 	installed_note build-essential 12.9 build-essential
 }
+
+# install_version VERSION - the machine has it below $ROOT, in the place of what it had, as dpkg
+# replaces files
+install_version() {
+	local new=$BATS_TEST_TMPDIR/new.$1 name
+	mkdir -p "$ROOT/usr/bin" "$ROOT/usr/lib"
+	for name in answerd libanswer1; do
+		dpkg-deb -x "$ARCHIVE/pool/${name}_$1_amd64.deb" "$new"
+	done
+	mv "$new/usr/bin/answerd" "$ROOT/usr/bin/"
+	mv "$new/usr/lib/libanswer.so.1" "$ROOT/usr/lib/"
+	installed_forget
+	installed_note answerd "$1" answer "$ROOT/usr/bin/answerd"
+	installed_note libanswer1 "$1" answer "$ROOT/usr/lib/libanswer.so.1"
+}
+
+# server_start - runs what is installed; TARGET is its pid
+server_start() {
+	mkdir -p "$BATS_TEST_TMPDIR/run"
+	start_in "$BATS_TEST_TMPDIR/run" env LD_LIBRARY_PATH="$ROOT/usr/lib" "$ROOT/usr/bin/answerd"
+	until_true 60 server_runs || fail 'the program did not start'
+}
+
+server_runs() {
+	[ "$(readlink "/proc/$TARGET/exe")" = "$ROOT/usr/bin/answerd" ]
+}
+
+# upgrade ARG... - uspl-upgrade
+upgrade() {
+	tool uspl-upgrade "$@"
+}
