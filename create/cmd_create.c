@@ -29,6 +29,12 @@ struct made {
 
 typedef VEC(struct made) made_list;
 
+/* The changes that no update is made of. */
+struct left_out {
+	size_t n;
+	struct uspl_err first; /* why, of the first one */
+};
+
 static void made_release(struct made *made)
 {
 	update_free(made->update);
@@ -49,16 +55,16 @@ DEFINE_AUTO_RELEASE(made, made_list, list_release)
 #define auto_made __attribute__((cleanup(cleanup_made_)))
 
 /* The package that the source is of, and which version of it has the fix. */
-static int describe_source(const struct create_options *options, size_t index,
+static int describe_source(const struct create_options *options, const char *name,
 			   struct update *update, struct uspl_err *err)
 {
 	int rc = provenance_package(options->build.source, update, err);
 
 	if (rc || !options->fixed_in)
 		return rc;
-	return provenance_fixed_in(options->fixed_in,
-				   file_basename(options->build.patches.items[index].path), update,
-				   err);
+	return provenance_fixed_in(
+		options->fixed_in,
+		file_basename(name ? name : options->build.patches.items[0].path), update, err);
 }
 
 /* Moves what an update says about itself into it. */
@@ -77,12 +83,12 @@ static int describe(const struct create_options *options, size_t index, struct b
 	update->patch_len = build->patch_len;
 	if (!update->id || !update->description || !update->created || !update->tool)
 		return uspl_fail_nomem(err);
-	return describe_source(options, index, update, err);
+	return describe_source(options, build->name, update, err);
 }
 
 /* The package that the update is made of, and where the files that it was matched with are then. */
-static int describe_package(const struct package *package, struct update *update,
-			    struct uspl_err *err)
+static int describe_package(const struct package *package, const struct build *build,
+			    struct update *update, struct uspl_err *err)
 {
 	struct update_target *target;
 	struct update_match *match;
@@ -94,6 +100,12 @@ static int describe_package(const struct package *package, struct update *update
 	update->upgrade.to = strdup(package->to);
 	if (!update->upgrade.source || !update->upgrade.from || !update->upgrade.to)
 		return uspl_fail_nomem(err);
+	/* Of a series each is one change. */
+	if (build->name) {
+		update->upgrade.change = strdup(file_basename(build->name));
+		if (!update->upgrade.change)
+			return uspl_fail_nomem(err);
+	}
 	vec_for_each (&update->targets, target)
 		vec_for_each (&target->matched, match) {
 			char *name = strdup(package_file_name(package, match->file));
@@ -188,7 +200,7 @@ static int make_one(const struct create_options *options, size_t index, struct b
 	if (!rc)
 		rc = fit_update(build, made->update, err);
 	if (!rc)
-		rc = describe_package(&options->package, made->update, err);
+		rc = describe_package(&options->package, build, made->update, err);
 	if (build)
 		print_notes(build);
 	/* What is refused for another reason needs no warnings. */
@@ -215,8 +227,28 @@ static int name_earlier_patches(const struct earlier *earlier, build_earlier_lis
 	return 0;
 }
 
+/* A change can be left out if it is what can't be made, and not the machine that fails. */
+static bool is_left_out(const struct create_options *options, int rc)
+{
+	if (!options->partly || rc == -USPL_E_CANCELLED)
+		return false;
+	return rc == -USPL_E_BUILD || (rc && uspl_code_status(rc) == USPL_STATUS_REFUSED);
+}
+
+/* Says so, and takes the patch out of the tree: those that follow are made without it. */
+static int leave_out(struct builder *builder, struct left_out *left, struct uspl_err *why,
+		     struct uspl_err *err)
+{
+	if (!left->n++)
+		left->first = *why;
+	uspl_context(why, "left out");
+	uspl_err_note(stderr, why);
+	return builder_take_back(builder, err);
+}
+
 /* A patch of a series that changes no code has no update, and does no harm. */
-static int make_all(const struct create_options *options, made_list *list, struct uspl_err *err)
+static int make_all(const struct create_options *options, made_list *list, struct left_out *left,
+		    struct uspl_err *err)
 {
 	struct build_options build = options->build;
 	auto_builder struct builder *builder = NULL;
@@ -240,15 +272,24 @@ static int make_all(const struct create_options *options, made_list *list, struc
 			made_release(made);
 			list->n--;
 			rc = 0;
+		} else if (is_left_out(options, rc)) {
+			struct uspl_err why = *err;
+
+			made_release(made);
+			list->n--;
+			rc = leave_out(builder, left, &why, err);
 		} else if (!rc) {
 			rc = earlier_add(&earlier, made->update, err);
 		}
 		if (rc)
 			return rc;
 	}
-	if (!list->n)
+	if (list->n)
+		return 0;
+	if (!left->n)
 		return uspl_fail(err, USPL_E_NO_CHANGE, "no patch of the series changes any code");
-	return 0;
+	*err = left->first;
+	return -(int)err->code;
 }
 
 /* The update and, with a key, its signature. */
@@ -319,7 +360,7 @@ static int check_source(const struct create_options *options, struct uspl_err *e
 {
 	auto_update struct update *update = update_new();
 
-	return update ? describe_source(options, 0, update, err) : uspl_fail_nomem(err);
+	return update ? describe_source(options, NULL, update, err) : uspl_fail_nomem(err);
 }
 
 static int create(struct create_options *options, struct uspl_err *err)
@@ -328,6 +369,7 @@ static int create(struct create_options *options, struct uspl_err *err)
 	char *const *note;
 	auto_made made_list list = { 0 };
 	auto_free char *path = NULL;
+	struct left_out left = { 0 };
 	struct made *made;
 	int rc = options_fetch(options, err);
 
@@ -348,7 +390,7 @@ static int create(struct create_options *options, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
-	rc = make_all(options, &list, err);
+	rc = make_all(options, &list, &left, err);
 	if (rc)
 		return rc;
 	if (!options->dry_run) {
@@ -364,7 +406,7 @@ static int create(struct create_options *options, struct uspl_err *err)
 	vec_for_each (&list, made)
 		if (made->path)
 			printf("%s\n", made->path);
-	return 0;
+	return left.n ? USPL_STATUS_REFUSED : USPL_STATUS_DONE;
 }
 
 /*

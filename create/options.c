@@ -33,6 +33,8 @@ static const char *contradiction(const struct create_options *options,
 		return "--fixed-in is what --to says";
 	if (words->patches.n && words->series)
 		return "--patch and --series can't be used together";
+	if (options->partly && !words->series && !options->package_spec)
+		return "--partly is for --series and --package";
 	if (words->series && options->description)
 		return "--description is for one update, not for a series";
 	if (options->build.keep && options->build.prebuild)
@@ -70,6 +72,8 @@ static int parse(int argc, char **argv, struct create_options *options, struct o
 		  "make it of a package's sources, from VERSION (default: the installed)" },
 		{ 0, "to", "VERSION", CLI_STRING, &options->package_to,
 		  "... to this version" },
+		{ 0, "partly", NULL, CLI_FLAG, &options->partly,
+		  "make an update of each change, and leave out those that are refused" },
 		{ 0, "id", "ID", CLI_STRING, &options->id,
 		  "the update's name (default: 8 random characters)" },
 		{ 'd', "description", "TEXT", CLI_STRING, &options->description,
@@ -135,14 +139,14 @@ static int random_id(char *id, struct uspl_err *err)
 	return 0;
 }
 
-static int add_patch(struct create_options *options, const char *path, const char *option,
-		     struct uspl_err *err)
+static int add_patch(struct create_options *options, const char *path, const char *name,
+		     const char *option, struct uspl_err *err)
 {
 	struct build_patch *patch = vec_push(&options->build.patches);
 
 	if (!patch)
 		return uspl_fail_nomem(err);
-	*patch = (struct build_patch){ path, option };
+	*patch = (struct build_patch){ path, name, option };
 	return 0;
 }
 
@@ -154,7 +158,7 @@ static int add_patches(struct create_options *options, const struct option_words
 	int rc;
 
 	vec_for_each (&words->patches, name) {
-		rc = add_patch(options, *name, words->patch_opt, err);
+		rc = add_patch(options, *name, NULL, words->patch_opt, err);
 		if (rc)
 			return rc;
 	}
@@ -164,12 +168,13 @@ static int add_patches(struct create_options *options, const struct option_words
 			return rc;
 	}
 	vec_for_each (&options->series, listed) {
-		rc = add_patch(options, listed->path,
+		rc = add_patch(options, listed->path, NULL,
 			       listed->option ? listed->option : words->patch_opt, err);
 		if (rc)
 			return rc;
 	}
 	options->build.series = words->series;
+	options->build.partly = options->partly;
 	return 0;
 }
 
@@ -242,7 +247,9 @@ static int name_package(struct create_options *options, struct uspl_err *err)
 {
 	const struct package *package = &options->package;
 
-	options->package_id = package_id(package->source, package->from, package->to);
+	/* Room for the numbers of a series. */
+	options->package_id = package_id(package->source, package->from, package->to,
+					 options->partly ? OPTIONS_NUMBER_LEN : 0);
 	if (asprintf(&options->package_description, "%s %s, as an update of %s", package->source,
 		     package->to, package->from) < 0)
 		options->package_description = NULL;
@@ -250,7 +257,7 @@ static int name_package(struct create_options *options, struct uspl_err *err)
 		return uspl_fail_nomem(err);
 	if (!options->id)
 		options->id = options->package_id;
-	if (!options->description)
+	if (!options->description && !options->partly)
 		options->description = options->package_description;
 	return check_id(options, err);
 }
@@ -258,19 +265,25 @@ static int name_package(struct create_options *options, struct uspl_err *err)
 int options_fetch(struct create_options *options, struct uspl_err *err)
 {
 	struct package *package = &options->package;
+	const struct series_patch *change;
 	char *const *file;
 	int rc;
 
 	if (!options->package_spec)
 		return 0;
-	rc = package_fetch(options->package_spec, options->package_to, package, err);
+	rc = package_fetch(options->package_spec, options->package_to, options->partly, package,
+			   err);
 	if (rc)
 		return rc;
 	options->build.source = package->tree;
+	options->build.series = options->partly;
 	options->against.of_package = true;
-	rc = add_patch(options, package->patch, NULL, err);
-	if (rc)
-		return rc;
+	vec_for_each (&package->changes, change) {
+		rc = add_patch(options, change->path, file_basename(change->path), change->option,
+			       err);
+		if (rc)
+			return rc;
+	}
 	vec_for_each (&package->files, file) {
 		const char **path = vec_push(&options->against.paths);
 

@@ -11,7 +11,7 @@
 #include "create/targets.h"
 #include "create/tree/build.h"
 
-enum { OPTIONS_ID_LEN = 8 };
+enum { OPTIONS_ID_LEN = 8, OPTIONS_NUMBER_LEN = 4 };
 
 /* What the user asked for. The strings are argv's, or those of the series. */
 struct create_options {
@@ -23,6 +23,7 @@ struct create_options {
 	struct targets_wanted wanted;
 	struct against_options against; /* programs as they were shipped */
 	bool explain, dry_run;
+	bool partly; /* an update of each change, without those that are refused */
 	const char *package_spec, *package_to;  /* NULL: not given */
 	struct package package;                 /* what options_fetch has fetched by them */
 	char *package_id, *package_description; /* what id and description point to then */

@@ -46,6 +46,7 @@ struct builder {
 	struct buf text; /* of all patches */
 	size_t next;     /* the first patch of the next step */
 	bool stepped;    /* a step has been built already */
+	size_t applied;  /* the patch that the last step has applied, from 1 on; 0: none */
 	struct recipe recipe;
 	struct prebuild prebuild;
 	struct units *units;
@@ -60,6 +61,7 @@ struct step {
 	struct builder *builder;
 	struct build *build;
 	size_t first, end; /* its patches */
+	bool back;         /* they are taken out, and nothing is made of it */
 	tree_files patched;
 };
 
@@ -123,7 +125,7 @@ static int read_patches(struct builder *builder, struct uspl_err *err)
 
 		if (rc)
 			return rc;
-		patch->name = wanted->path;
+		patch->name = wanted->name ? wanted->name : wanted->path;
 		patch->option = wanted->option;
 		patch->text = start;
 		patch->len = builder->text.len - start;
@@ -444,6 +446,21 @@ static int note_renames(struct step *step, struct uspl_err *err)
 	return 0;
 }
 
+/* A patch that needs one which was taken back may not apply any more: nothing is written then. */
+static int check_patches(const struct step *step, struct uspl_err *err)
+{
+	for (size_t i = step->first; i < step->end; i++) {
+		struct patch_file patch = step->builder->patches.items[i];
+		int rc;
+
+		patch.dry_run = true;
+		rc = patch_apply(step->builder->paths.tree, &patch, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 static int apply_patches(struct step *step, struct uspl_err *err)
 {
 	struct builder *builder = step->builder;
@@ -453,9 +470,19 @@ static int apply_patches(struct step *step, struct uspl_err *err)
 
 	if (rc)
 		return rc;
+	rc = builder->options->partly ? check_patches(step, err) : 0;
+	if (rc) {
+		struct uspl_err why = *err;
+		int put = patched_put_back(&builder->numbering.plain, &step->patched, err);
+
+		if (!put)
+			*err = why;
+		return put ? put : rc;
+	}
 	rc = tree_snapshot(paths, &inodes, &builder->originals, err);
 	if (rc)
 		return rc;
+	builder->applied = step->back ? 0 : step->first + 1;
 	for (size_t i = step->first; i < step->end; i++) {
 		rc = patch_apply(paths->tree, &builder->patches.items[i], err);
 		if (rc)
@@ -553,7 +580,7 @@ static int build_after(struct step *step, const char *what, struct uspl_err *err
 	if (rc)
 		return rc;
 	rc = units_add_post(builder->units, &step->patched, step->build, err);
-	if (rc)
+	if (rc || step->back)
 		return rc;
 	rc = flags_check(builder->units, &step->patched, &reconfigured, err);
 	if (rc)
@@ -570,7 +597,8 @@ static int run_step(struct step *step, struct uspl_err *err)
 	auto_free char *what = NULL;
 	int rc;
 
-	if (asprintf(&what, "building after the patch%s%s", step->build->name ? " " : "",
+	if (asprintf(&what, "building %s the patch%s%s", step->back ? "without" : "after",
+		     step->build->name ? " " : "",
 		     step->build->name ? file_basename(step->build->name) : "") < 0) {
 		what = NULL;
 		return uspl_fail_nomem(err);
@@ -609,6 +637,7 @@ int builder_next(struct builder *builder, struct build **ret, struct uspl_err *e
 	if (!build->patch)
 		return uspl_fail_nomem(err);
 	builder->next = step.end;
+	builder->applied = 0;
 	pass_over(builder);
 	rc = run_step(&step, err);
 	tree_files_release(&step.patched);
@@ -616,6 +645,28 @@ int builder_next(struct builder *builder, struct build **ret, struct uspl_err *e
 		return rc;
 	*ret = take_ptr(build);
 	return 0;
+}
+
+int builder_take_back(struct builder *builder, struct uspl_err *err)
+{
+	auto_build struct build *build = calloc(1, sizeof(*build));
+	struct patch_file *patch;
+	struct step step = { .builder = builder, .build = build, .back = true };
+	int rc;
+
+	if (!build)
+		return uspl_fail_nomem(err);
+	if (!builder->applied)
+		return 0;
+	step.end = builder->applied;
+	step.first = step.end - 1;
+	patch = &builder->patches.items[step.first];
+	build->name = patch->name;
+	patch->reverse = true;
+	rc = run_step(&step, err);
+	patch->reverse = false;
+	tree_files_release(&step.patched);
+	return rc;
 }
 
 bool builder_has_more(const struct builder *builder)

@@ -36,6 +36,12 @@ bool builder_has_more(const struct builder *builder);
  */
 int builder_next(struct builder *builder, struct build **ret, struct uspl_err *err) uspl_must_check;
 /*
+ * Takes the diffs of the last builder_next out of the tree, and builds again, so that what comes
+ * next starts from what was before them. In a series alone. Nothing is done if they weren't
+ * applied.
+ */
+int builder_take_back(struct builder *builder, struct uspl_err *err) uspl_must_check;
+/*
  * Finds out which of the links a source package ships, if the tree is one that is built by its own
  * rules, and anything changed.
  */

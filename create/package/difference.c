@@ -46,10 +46,10 @@ static bool is_compiled(const char *name, bool quilt)
 /* "Binary files a/x and b/x differ". */
 static void note_binary(const char *text, struct buf *ret)
 {
-	static const char label[] = "Binary files a/";
+	static const char label[] = "Binary files ";
 
 	for (const char *line = text; (line = strstr(line, label)); line++) {
-		const char *name = line + strlen(label), *end = strstr(name, " and b/");
+		const char *name = line + strlen(label) + strlen("a/"), *end = strstr(name, " and b/");
 
 		if ((line == text || line[-1] == '\n') && end)
 			buf_addf(ret, "%s%.*s", ret->len ? ", " : "", (int)(end - name), name);
@@ -93,11 +93,12 @@ static int select_sections(const char *text, bool quilt, struct buf *ret, struct
 	return ret->oom ? uspl_fail_nomem(err) : 0;
 }
 
-int difference_make(const char *folder, const struct source_package *from,
+int difference_make(const char *folder, const char *was, const struct source_package *from,
 		    const struct source_package *to, struct buf *ret, struct buf *ret_binary,
 		    struct uspl_err *err)
 {
-	static const char *const argv[] = { "diff", "-ruN", "--no-dereference", "a", "b", NULL };
+	const char *const argv[] = { "diff", "-ruN", "--no-dereference", was, "b", NULL };
+	size_t before = ret->len;
 	auto_buf struct buf text = { 0 };
 	auto_buf struct buf errors = { 0 };
 	int rc, status = dpkg_run(argv, folder, &text, &errors, err);
@@ -109,7 +110,7 @@ int difference_make(const char *folder, const struct source_package *from,
 				 from->name, from->version, to->version, dpkg_complaint(&errors));
 	note_binary(buf_str(&text), ret_binary);
 	rc = select_sections(buf_str(&text), source_package_is_quilt(from), ret, err);
-	if (rc || ret->len)
+	if (rc || ret->len > before)
 		return rc;
 	return uspl_fail(err, USPL_E_NO_CHANGE, "%s %s and %s differ in nothing that is compiled",
 			 from->name, from->version, to->version);

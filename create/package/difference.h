@@ -9,12 +9,12 @@
 struct source_package;
 
 /*
- * Appends the difference of two unpacked versions, which are called `a` and `b` in one folder, as a
- * unified diff. Left out is what builds no code: packaging, the list of patches where they are
+ * Appends the difference of two unpacked versions as a unified diff. They are in one folder, in
+ * which the newer one is called `b`, and the older one has a name as short. Left out is what builds no code: packaging, the list of patches where they are
  * applied already, the version. Names of files that aren't text are appended to ret_binary.
  * USPL_E_NO_CHANGE: nothing is left.
  */
-int difference_make(const char *folder, const struct source_package *from,
+int difference_make(const char *folder, const char *was, const struct source_package *from,
 		    const struct source_package *to, struct buf *ret, struct buf *ret_binary,
 		    struct uspl_err *err) uspl_must_check;
 

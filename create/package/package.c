@@ -9,7 +9,7 @@
 
 #include "base/digest.h"
 #include "base/file.h"
-#include "create/package/difference.h"
+#include "create/package/changes.h"
 #include "create/package/source_package.h"
 #include "create/tree/work.h"
 
@@ -104,30 +104,23 @@ static int fetch_sources(struct apt *apt, struct package *package, struct source
 	return source_package_fetch(apt, package->source, package->to, b, to, err);
 }
 
-static int write_patch(struct package *package, const struct source_package *from,
-		       const struct source_package *to, struct uspl_err *err)
+static int find_changes(struct package *package, const struct source_package *from,
+			const struct source_package *to, bool partly, struct uspl_err *err)
 {
-	auto_buf struct buf text = { 0 };
-	auto_buf struct buf diff = { 0 };
-	auto_buf struct buf binary = { 0 };
-	int rc = difference_make(package->folder, from, to, &diff, &binary, err);
+	auto_buf struct buf notes = { 0 };
+	char *rest, *line;
+	int rc = (partly ? changes_single : changes_whole)(package->folder, from, to,
+							   &package->changes, &notes, err);
 
 	if (rc)
 		return rc;
-	buf_addf(&text, "%s %s, as an update of %s\n\n", package->source, package->to,
-		 package->from);
-	buf_add(&text, diff.data, diff.len);
-	package->patch = file_join(package->folder, "difference");
-	package->tree = strdup(from->tree);
-	if (!package->patch || !package->tree || text.oom)
-		return uspl_fail_nomem(err);
-	if (binary.len) {
-		rc = add_note(package, err, "left out, since these files aren't text: %s",
-			      buf_str(&binary));
+	for (rest = notes.data; rest && (line = strsep(&rest, "\n"));) {
+		rc = *line ? add_note(package, err, "%s", line) : 0;
 		if (rc)
 			return rc;
 	}
-	return file_write(package->patch, buf_str(&text), text.len, err);
+	package->tree = strdup(from->tree);
+	return package->tree ? 0 : uspl_fail_nomem(err);
 }
 
 static int fetch_files(struct package *package, const struct source_package *from,
@@ -144,7 +137,8 @@ static int fetch_files(struct package *package, const struct source_package *fro
 			package->source, package->from);
 }
 
-int package_fetch(const char *spec, const char *to, struct package *ret, struct uspl_err *err)
+int package_fetch(const char *spec, const char *to, bool partly, struct package *ret,
+		  struct uspl_err *err)
 {
 	auto_apt struct apt apt = { 0 };
 	auto_dpkg dpkg_packages installed = { 0 };
@@ -174,7 +168,7 @@ int package_fetch(const char *spec, const char *to, struct package *ret, struct 
 	rc = fetch_sources(&apt, ret, &older, &newer, err);
 	if (rc)
 		return rc;
-	rc = write_patch(ret, &older, &newer, err);
+	rc = find_changes(ret, &older, &newer, partly, err);
 	if (rc)
 		return rc;
 	rc = source_package_check_dependencies(&older, err);
@@ -194,8 +188,9 @@ static void add_version(struct buf *id, const char *version)
 	}
 }
 
-char *package_id(const char *source, const char *from, const char *to)
+char *package_id(const char *source, const char *from, const char *to, size_t room)
 {
+	size_t max = ID_MAX - room;
 	auto_buf struct buf id = { 0 };
 	char digest[DIGEST_HEX];
 
@@ -203,10 +198,10 @@ char *package_id(const char *source, const char *from, const char *to)
 		buf_add(&id, *at == '+' ? "_" : at, 1);
 	add_version(&id, from);
 	add_version(&id, to);
-	if (id.oom || id.len <= ID_MAX)
+	if (id.oom || id.len <= max)
 		return buf_take(&id);
 	digest_hex(id.data, id.len, digest);
-	snprintf(id.data + ID_MAX - DIGEST_SHOWN - 1, DIGEST_SHOWN + 2, "_%.*s", DIGEST_SHOWN,
+	snprintf(id.data + max - DIGEST_SHOWN - 1, DIGEST_SHOWN + 2, "_%.*s", DIGEST_SHOWN,
 		 digest);
 	return buf_take(&id);
 }
@@ -237,6 +232,6 @@ void package_release(struct package *package)
 	free(package->to);
 	free(package->folder);
 	free(package->tree);
-	free(package->patch);
+	series_release(&package->changes);
 	*package = (struct package){ 0 };
 }

@@ -10,12 +10,18 @@
 #define USPL_CREATE_PACKAGE_PACKAGE_H
 
 #include "create/package/shipped_files.h"
+#include "create/patch/series.h"
 
 struct package {
 	char *source;        /* the source package's name */
 	char *from, *to;     /* its versions */
 	char *folder;        /* where all of it lies */
-	char *tree, *patch;  /* the older source, and the file with the difference */
+	char *tree;          /* the older source */
+	/*
+	 * What the newer source differs in: one file, or one for each patch that the newer version
+	 * has more, and last what these don't bring, if there is anything.
+	 */
+	series_patches changes;
 	shipped_files files; /* as the older version ships them */
 	VEC(char *) notes;   /* what the user should know, a sentence each */
 	int lock;            /* of the folder */
@@ -23,18 +29,20 @@ struct package {
 
 /*
  * Fetches everything. spec is "NAME" or "NAME=VERSION", NAME a binary or source package; without a
- * version it is the installed one that the update is for. USPL_E_USAGE: no such names, no version
+ * version it is the installed one that the update is for. partly: the changes are to be files of
+ * their own. USPL_E_USAGE: no such names, no version
  * and nothing installed, or `to` isn't the later version; USPL_E_FILE: the archives don't have it;
  * USPL_E_BUILD: build dependencies are missing; USPL_E_NO_CHANGE: the versions don't differ in
  * code. The caller releases it also after a failure.
  */
-int package_fetch(const char *spec, const char *to, struct package *ret,
+int package_fetch(const char *spec, const char *to, bool partly, struct package *ret,
 		  struct uspl_err *err) uspl_must_check;
 /*
  * A name for the update of the two versions, in the form of ids: SOURCE_FROM_TO, shortened with a
- * digest where it is too long. Allocated; NULL when out of memory.
+ * digest where it is too long for ids, to which so many characters as `room` are to be added.
+ * Allocated; NULL when out of memory.
  */
-char *package_id(const char *source, const char *from, const char *to);
+char *package_id(const char *source, const char *from, const char *to, size_t room);
 /* The place of one of its files where packages are installed: "/usr/bin/x". Points into path. */
 const char *package_file_name(const struct package *package, const char *path);
 /* Removes the folder, too. */

@@ -19,6 +19,7 @@ struct build_progress {
 /* A diff to apply. */
 struct build_patch {
 	const char *path;   /* "-": standard input */
+	const char *name;   /* for people; NULL: the path */
 	const char *option; /* for patch(1), such as "-p0"; NULL: none */
 };
 
@@ -34,6 +35,7 @@ struct build_options {
 	const char *source;              /* the tree's root */
 	VEC(struct build_patch) patches; /* applied in order */
 	bool series; /* each of them makes a build of its own, after those before it */
+	bool partly; /* of a series: one may be taken back, and the next one not apply without it */
 	build_earlier_list earlier; /* their patches are in the tree */
 	const char *command;        /* NULL: found by itself */
 	int jobs;

@@ -175,6 +175,52 @@ in_tree() {
 	expect_one_message
 }
 
+@test "partly: what is refused, breaks the build, or needs such a patch is left out; the others are made as if it weren't there" {
+	printf '\nint data = 1;\n\nint tell(void)\n{\n\treturn data;\n}\n' >> main.c
+	rm -r ../work ../patches/*
+	add_patch one limit.c 's/LIMIT;/LIMIT + 1;/'
+	# Refused, with a change of code beside it, and of a header.
+	add_patch data main.c 's/data = 1/data = 2/; s/return data/return data + 1/'
+	(cd ../work && diff_of limit.h 's/LIMIT 1/LIMIT 5/') >> ../patches/data.patch
+	patch -s -p1 -d ../work < <(sed -n '/limit.h/,$p' ../patches/data.patch)
+	# Needs it.
+	add_patch more main.c 's/data = 2/data = 3/'
+	add_patch breaks limit.c 's/LIMIT + 1/LIMIT + nonsense/'
+	add_patch mends limit.c 's/LIMIT + nonsense/LIMIT + 7/'
+	add_patch last main.c 's/return limit()/return limit() + 3/'
+	create_series --partly
+	expect_status 1
+	expect_message "note: left out: '../patches/data.patch': .*'data'"
+	expect_message "note: left out: '../patches/more.patch': .*'../patches/more.patch' doesn't apply: main.c"
+	expect_message "note: left out: '../patches/breaks.patch': the patch breaks the build"
+	expect_message "note: left out: '../patches/mends.patch': .*doesn't apply: limit.c"
+	[ "$(wc -l <<< "$output")" = 2 ]
+	status=0
+	expect_updates 'fix-1 limit' 'fix-6 main'
+	# What was left out is in none of them: an update on top of the first one is the same.
+	rm ../updates/*
+	printf 'one.patch\nlast.patch\n' > ../patches/series
+	patch -s -p1 -d ../work -R < ../patches/last.patch
+	(cp -r . ../clean && cd ../clean && patch -s -p1 < ../patches/one.patch && diff_of main.c 's/return limit()/return limit() + 3/') \
+		> ../patches/last.patch
+	create_series
+	expect_updates 'fix-1 limit' 'fix-2 main'
+}
+
+@test "partly: nothing can be made, or nothing is left out; with --patch it has no meaning" {
+	create_series --partly
+	expect_updates 'fix-1 limit' 'fix-2 main' 'fix-3 limit'
+	[ -z "$stderr" ]
+	printf '\nint data = 1;\n' >> main.c
+	rm -r ../work ../patches/* ../updates/*
+	add_patch one main.c 's/data = 1/data = 2/'
+	add_patch two main.c 's/data = 2/data = 3/'
+	create_series --partly
+	expect_refused_series 1 "'../patches/one.patch': .*'data'"
+	tool uspl-create --partly --patch=../patches/one.patch --output=../updates
+	expect_refused_series 2 '--partly is for --series and --package'
+}
+
 @test "unchanged lines keep their numbers through the whole series" {
 	printf '\nint line(void)\n{\n\treturn __LINE__;\n}\n' | tee -a limit.c >> main.c
 	rm -r ../work ../patches/*
