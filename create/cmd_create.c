@@ -31,9 +31,16 @@ typedef VEC(struct made) made_list;
 
 /* The changes that no update is made of. */
 struct left_out {
-	size_t n;
+	struct buf names;
 	struct uspl_err first; /* why, of the first one */
 };
+
+static void left_out_release(struct left_out *left)
+{
+	buf_release(&left->names);
+}
+DEFINE_AUTO_RELEASE(left_out, struct left_out, left_out_release)
+#define auto_left_out __attribute__((cleanup(cleanup_left_out_)))
 
 static void made_release(struct made *made)
 {
@@ -239,8 +246,10 @@ static bool is_left_out(const struct create_options *options, int rc)
 static int leave_out(struct builder *builder, struct left_out *left, struct uspl_err *why,
 		     struct uspl_err *err)
 {
-	if (!left->n++)
+	if (!left->names.len)
 		left->first = *why;
+	buf_addf(&left->names, "%s%s", left->names.len ? ", " : "",
+		 file_basename(builder_last_name(builder)));
 	uspl_context(why, "left out");
 	uspl_err_note(stderr, why);
 	return builder_take_back(builder, err);
@@ -286,10 +295,27 @@ static int make_all(const struct create_options *options, made_list *list, struc
 	}
 	if (list->n)
 		return 0;
-	if (!left->n)
+	if (!left->names.len)
 		return uspl_fail(err, USPL_E_NO_CHANGE, "no patch of the series changes any code");
 	*err = left->first;
 	return -(int)err->code;
+}
+
+/* Each update of a package says what the others don't bring, either. */
+static int note_left_out(const struct left_out *left, made_list *list, struct uspl_err *err)
+{
+	struct made *made;
+
+	vec_for_each (list, made) {
+		struct update_upgrade *upgrade = &made->update->upgrade;
+
+		if (!upgrade->source || !left->names.len)
+			continue;
+		upgrade->left_out = strdup(buf_str(&left->names));
+		if (!upgrade->left_out)
+			return uspl_fail_nomem(err);
+	}
+	return left->names.oom ? uspl_fail_nomem(err) : 0;
 }
 
 /* The update and, with a key, its signature. */
@@ -369,7 +395,7 @@ static int create(struct create_options *options, struct uspl_err *err)
 	char *const *note;
 	auto_made made_list list = { 0 };
 	auto_free char *path = NULL;
-	struct left_out left = { 0 };
+	auto_left_out struct left_out left = { 0 };
 	struct made *made;
 	int rc = options_fetch(options, err);
 
@@ -398,6 +424,9 @@ static int create(struct create_options *options, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
+	rc = note_left_out(&left, &list, err);
+	if (rc)
+		return rc;
 	rc = write_all(options, &secret, &list, err);
 	if (rc)
 		return rc;
@@ -406,7 +435,7 @@ static int create(struct create_options *options, struct uspl_err *err)
 	vec_for_each (&list, made)
 		if (made->path)
 			printf("%s\n", made->path);
-	return left.n ? USPL_STATUS_REFUSED : USPL_STATUS_DONE;
+	return left.names.len ? USPL_STATUS_REFUSED : USPL_STATUS_DONE;
 }
 
 /*

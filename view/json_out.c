@@ -117,6 +117,8 @@ void json_file(const struct update *update, struct json *json)
 		json_string(json, "to", update->upgrade.to);
 		if (update->upgrade.change)
 			json_string(json, "change", update->upgrade.change);
+		if (update->upgrade.left_out)
+			json_string(json, "left_out", update->upgrade.left_out);
 		json_close(json, '}');
 	}
 	json_open(json, "targets", '[');

@@ -199,6 +199,8 @@ static void add_package(struct buf *out, const struct update_upgrade *package)
 	buf_addf(&text, "%s %s to %s", package->source, package->from, package->to);
 	if (package->change)
 		buf_addf(&text, ", of it '%s'", package->change);
+	if (package->left_out)
+		buf_addf(&text, "; left out: %s", package->left_out);
 	add_line(out, "package", buf_str(&text));
 }
 

@@ -46,6 +46,7 @@ struct builder {
 	struct buf text; /* of all patches */
 	size_t next;     /* the first patch of the next step */
 	bool stepped;    /* a step has been built already */
+	size_t last;     /* the first patch of the last step */
 	size_t applied;  /* the patch that the last step has applied, from 1 on; 0: none */
 	struct recipe recipe;
 	struct prebuild prebuild;
@@ -637,6 +638,7 @@ int builder_next(struct builder *builder, struct build **ret, struct uspl_err *e
 	if (!build->patch)
 		return uspl_fail_nomem(err);
 	builder->next = step.end;
+	builder->last = step.first;
 	builder->applied = 0;
 	pass_over(builder);
 	rc = run_step(&step, err);
@@ -645,6 +647,11 @@ int builder_next(struct builder *builder, struct build **ret, struct uspl_err *e
 		return rc;
 	*ret = take_ptr(build);
 	return 0;
+}
+
+const char *builder_last_name(const struct builder *builder)
+{
+	return builder->patches.items[builder->last].name;
 }
 
 int builder_take_back(struct builder *builder, struct uspl_err *err)

@@ -35,6 +35,8 @@ bool builder_has_more(const struct builder *builder);
  * compilation we saw has made.
  */
 int builder_next(struct builder *builder, struct build **ret, struct uspl_err *err) uspl_must_check;
+/* What the last builder_next was about, as the user calls it; in a series. */
+const char *builder_last_name(const struct builder *builder);
 /*
  * Takes the diffs of the last builder_next out of the tree, and builds again, so that what comes
  * next starts from what was before them. In a series alone. Nothing is done if they weren't

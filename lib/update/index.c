@@ -36,14 +36,15 @@ static bool is_name(const char *text)
 
 /* clang-format off */
 static const struct field entry_fields[] = {
-	{ "file",   offsetof(struct index_entry, file),   is_file,         false },
-	{ "sha256", offsetof(struct index_entry, sha256), is_digest,       false },
-	{ "id",     offsetof(struct index_entry, id),     update_id_valid, false },
-	{ "source", UPGRADE(source),                      dpkg_is_name,    false },
-	{ "from",   UPGRADE(from),                        dpkg_is_version, false },
-	{ "to",     UPGRADE(to),                          dpkg_is_version, false },
-	{ "change", UPGRADE(change),                      is_name,         true },
-	{ NULL,     0,                                    NULL,            false },
+	{ "file",     offsetof(struct index_entry, file),   is_file,         false },
+	{ "sha256",   offsetof(struct index_entry, sha256), is_digest,       false },
+	{ "id",       offsetof(struct index_entry, id),     update_id_valid, false },
+	{ "source",   UPGRADE(source),                      dpkg_is_name,    false },
+	{ "from",     UPGRADE(from),                        dpkg_is_version, false },
+	{ "to",       UPGRADE(to),                          dpkg_is_version, false },
+	{ "change",   UPGRADE(change),                      is_name,         true },
+	{ "left_out", UPGRADE(left_out),                    is_name,         true },
+	{ NULL,       0,                                    NULL,            false },
 };
 /* clang-format on */
 
@@ -51,9 +52,11 @@ static const struct field no_fields[] = { { NULL, 0, NULL, false } };
 static const char *const entry_others[] = { "size", "signature", "build_ids", NULL };
 static const char *const index_others[] = { "format", "updates", NULL };
 
-static char *copy(const char *text)
+/* A copy of what may be NULL; false when out of memory. */
+static bool copy(const char *text, char **ret)
 {
-	return text ? strdup(text) : NULL;
+	*ret = text ? strdup(text) : NULL;
+	return *ret || !text;
 }
 
 int index_entry_fill(const struct update *update, struct index_entry *ret, struct uspl_err *err)
@@ -62,13 +65,10 @@ int index_entry_fill(const struct update *update, struct index_entry *ret, struc
 	const struct update_target *target;
 	char *const *build_id;
 
-	ret->id = strdup(update->id);
-	ret->upgrade.source = strdup(upgrade->source);
-	ret->upgrade.from = strdup(upgrade->from);
-	ret->upgrade.to = strdup(upgrade->to);
-	ret->upgrade.change = copy(upgrade->change);
-	if (!ret->id || !ret->upgrade.source || !ret->upgrade.from || !ret->upgrade.to ||
-	    (upgrade->change && !ret->upgrade.change))
+	if (!copy(update->id, &ret->id) || !copy(upgrade->source, &ret->upgrade.source) ||
+	    !copy(upgrade->from, &ret->upgrade.from) || !copy(upgrade->to, &ret->upgrade.to) ||
+	    !copy(upgrade->change, &ret->upgrade.change) ||
+	    !copy(upgrade->left_out, &ret->upgrade.left_out))
 		return uspl_fail_nomem(err);
 	vec_for_each (&update->targets, target)
 		vec_for_each (&target->build_ids, build_id) {
@@ -94,6 +94,7 @@ void index_entry_release(struct index_entry *entry)
 	free(entry->upgrade.from);
 	free(entry->upgrade.to);
 	free(entry->upgrade.change);
+	free(entry->upgrade.left_out);
 }
 
 void index_release(index_entries *entries)

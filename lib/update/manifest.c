@@ -73,11 +73,12 @@ static const struct field function_fields[] = {
 };
 
 static const struct field upgrade_fields[] = {
-	{ "source", offsetof(struct update_upgrade, source), dpkg_is_name,    false },
-	{ "from",   offsetof(struct update_upgrade, from),   dpkg_is_version, false },
-	{ "to",     offsetof(struct update_upgrade, to),     dpkg_is_version, false },
-	{ "change", offsetof(struct update_upgrade, change), is_name,         true },
-	{ NULL,     0,                                       NULL,            false },
+	{ "source",   offsetof(struct update_upgrade, source),   dpkg_is_name,    false },
+	{ "from",     offsetof(struct update_upgrade, from),     dpkg_is_version, false },
+	{ "to",       offsetof(struct update_upgrade, to),       dpkg_is_version, false },
+	{ "change",   offsetof(struct update_upgrade, change),   is_name,         true },
+	{ "left_out", offsetof(struct update_upgrade, left_out), is_name,         true },
+	{ NULL,       0,                                         NULL,            false },
 };
 
 /* The keys with other values than strings, or that aren't kept. */

@@ -114,5 +114,6 @@ void update_free(struct update *update)
 	free(update->upgrade.from);
 	free(update->upgrade.to);
 	free(update->upgrade.change);
+	free(update->upgrade.left_out);
 	free(update);
 }

@@ -182,3 +182,65 @@ shipped_start() {
 	[ "$(functions_of "$output")" = answer ]
 	tar -xOf "$BATS_TEST_TMPDIR"/out/*.tar.gz uspl-quilted_2.0-1_2.0-2/patch | grep -q '^-.*n + 20'
 }
+
+# quilt_make - the source package `many`, of which 1.0-1 has a patch, and 1.0-2 three more and another
+# form of the first one
+quilt_make() {
+	[ ! -e "$ARCHIVE/pool/many_1.0-1.dsc" ] || return 0
+	local old=$BATS_TEST_TMPDIR/many-1.0
+	cp -r "$ARCHIVE/build/answer" "$old"
+	cd "$old"
+	printf '\nint stored = 1;\n\nint answer_stored(void)\n{\n\treturn stored++;\n}\n' >> answer.c
+	printf 'int answer_stored(void);\n' >> answer.h
+	echo words > README
+	sed -i 's/^Source: .*/Source: many/; s/^Package: answerd/Package: manyd/; s/^Package: lib.*/Package: libmany1/' debian/control
+	sed -i 's,debian/answerd,debian/manyd,g; s,debian/libanswer1,debian/libmany1,g; s/in answerd libanswer1/in manyd libmany1/' debian/rules
+	echo '3.0 (quilt)' > debian/source/format
+	tar -C .. --exclude=debian -czf "$ARCHIVE/pool/many_1.0.orig.tar.gz" many-1.0
+	mkdir debian/patches
+	patch_add first main.c 's/good day/good morning/'
+	many_build 1.0-1
+	patch_add CVE-1 answer.c 's/n + 2/n + 20/'
+	patch_add CVE-2 answer.c 's/stored = 1/stored = 5/'
+	patch_add CVE-3 main.c 's/answer(40)/answer(41)/'
+	patch_add docs README 's/words/more words/'
+	# The first one is changed in its place.
+	sed -i 's/good morning/good evening/' main.c debian/patches/first.patch
+	many_build 1.0-2
+	archive_index
+}
+
+# patch_add NAME FILE SCRIPT - changes a file of the source, by a patch of that name
+patch_add() {
+	cp "$2" "$2.was"
+	sed -i "$3" "$2"
+	diff -u --label "a/$2" --label "b/$2" "$2.was" "$2" > "debian/patches/$1.patch" || :
+	rm "$2.was"
+	echo "$1.patch" >> debian/patches/series
+}
+
+# many_build VERSION - puts it into the archive
+many_build() {
+	package_changelog "$1"
+	sed -i 's/^answer/many/' debian/changelog
+	mkdir -p .pc
+	cp debian/patches/series .pc/applied-patches
+	echo 2 > .pc/.version
+	package_build
+}
+
+@test "partly: an update of each patch that the newer version has more, and of the rest; one that is refused is left out" {
+	quilt_make
+	create_package --partly --package=many=1.0-1 --to=1.0-2
+	expect_status 1
+	expect_message "note: left out: 'CVE-2.patch': .*'stored'"
+	[ "$(echo "$BATS_TEST_TMPDIR/out/"*)" = "$(tr '\n' ' ' <<< "$output" | sed 's/ $//')" ]
+	local path said=()
+	for path in "${lines[@]}"; do
+		tool uspl-view --file="$path" --json
+		said+=("$(grep -o '"change":"[^"]*"' <<< "$output" | cut -d '"' -f 4) $(functions_of "$output")")
+		[[ $output == *'"source":"many","from":"1.0-1","to":"1.0-2"'* ]]
+	done
+	[ "$(printf '%s\n' "${said[@]}")" = $'CVE-1.patch answer\nCVE-3.patch main\nrest greeting' ] ||
+		fail "the updates are: ${said[*]}"
+}

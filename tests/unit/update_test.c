@@ -372,6 +372,7 @@ static const struct {
 	{ "\"format\": 4,", "\"format\": 4," OF_PACKAGE("-x", ""), USPL_E_FILE },
 	{ "\"format\": 4,", "\"format\": 4," OF_PACKAGE("1", ", \"x\": \"\""), USPL_E_FORMAT },
 	{ "\"format\": 4,", "\"format\": 4," OF_PACKAGE("1", ", \"change\": \"a.patch\""), USPL_OK },
+	{ "\"format\": 4,", "\"format\": 4," OF_PACKAGE("1", ", \"left_out\": \"a, b\""), USPL_OK },
 	{ "\"format\": 4,", "\"format\": 4," OF_PACKAGE("1", ", \"change\": \"\""), USPL_E_FILE },
 	{ "\"format\": 4,", "\"format\": 4, \"upgrade\": {},", USPL_E_FILE },
 	{ "\"0x1234\"", "\"1234\"", USPL_E_FILE },
