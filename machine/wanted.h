@@ -6,9 +6,9 @@
  * uspl-ID.tar.gz.sig if its signature was checked (trust/signature.h), and the list of them,
  * SHA256SUMS, in the form of sha256sum(1) and in the order in which they were enabled. What isn't
  * on the list isn't wanted. An empty file uspl-ID.keep beside says that it stays wanted when a
- * package that is installed has its fix (superseded.h). A file is written aside, synchronised and put in place as a whole, and
- * the list after it: a tool that is killed, a machine that goes down, and a full disk leave the
- * list as it was or as it should be.
+ * package that is installed has its fix (superseded.h). A file is written aside, synchronised and
+ * put in place as a whole, and the list after it: a tool that is killed, a machine that goes down,
+ * and a full disk leave the list as it was or as it should be.
  */
 #ifndef USPL_MACHINE_WANTED_H
 #define USPL_MACHINE_WANTED_H
@@ -54,8 +54,8 @@ int wanted_load(const struct wanted_update *wanted, const struct signature_terms
 		struct update **ret, struct uspl_err *err) uspl_must_check;
 /*
  * Adds an update that was read by update_read_signed, with its signature: the bytes that were read
- * then. *ret_new is false if the same file was there; keep counts then, too. USPL_E_CONFLICT: another file of the same id
- * is enabled. USPL_E_USAGE: it was an unpacked one, in that folder.
+ * then. *ret_new is false if the same file was there; keep counts then, too. USPL_E_CONFLICT:
+ * another file of the same id is enabled. USPL_E_USAGE: it was an unpacked one, in that folder.
  */
 int wanted_add(const char *path, const struct update *update, bool keep, bool *ret_new,
 	       struct uspl_err *err) uspl_must_check;

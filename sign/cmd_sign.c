@@ -80,8 +80,8 @@ static int sign(const struct options *opts, const struct key_secret *secret, con
 	if (!update->file.bytes.len)
 		return uspl_fail(err, USPL_E_USAGE,
 				 "'%s' is an unpacked update: only the file can be signed", path);
-	return write_signature(opts, secret, path, update->file.bytes.data,
-			       update->file.bytes.len, err);
+	return write_signature(opts, secret, path, update->file.bytes.data, update->file.bytes.len,
+			       err);
 }
 
 /* An update that isn't of a package's versions is of no use to uspl-upgrade. */

@@ -2,8 +2,8 @@
 // changes.c - the difference of two versions of a source package, as a whole or change by change
 /*
  * A version that brings several fixes has a patch for each, as a rule at the end of its list. These
- * are applied, one after the other, to a copy of the older version, `c`. What the copy and the newer
- * version still differ in is the rest.
+ * are applied, one after the other, to a copy of the older version, `c`. What the copy and the
+ * newer version still differ in is the rest.
  */
 
 #include "create/package/changes.h"
@@ -116,7 +116,8 @@ int changes_single(const char *folder, const struct source_package *from,
 			return rc;
 		if (!fits)
 			buf_addf(ret_notes,
-				 "'%s' doesn't apply to %s, and is a part of what is called 'rest'\n",
+				 "'%s' doesn't apply to %s, and is a part of what is called "
+				 "'rest'\n",
 				 file_basename(patch->path), from->version);
 	}
 	rc = write_difference(folder, "c", "rest", from, to, ret, ret_notes, err);

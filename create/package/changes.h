@@ -9,8 +9,8 @@
 struct source_package;
 
 /*
- * Writes the difference of two unpacked versions, called `a` and `b` in one folder, to a file there,
- * and appends that to ret. ret_notes gets what the user should know, a sentence to a line.
+ * Writes the difference of two unpacked versions, called `a` and `b` in one folder, to a file
+ * there, and appends that to ret. ret_notes gets what the user should know, a sentence to a line.
  * USPL_E_NO_CHANGE: nothing that is compiled differs.
  */
 int changes_whole(const char *folder, const struct source_package *from,

@@ -49,7 +49,8 @@ static void note_binary(const char *text, struct buf *ret)
 	static const char label[] = "Binary files ";
 
 	for (const char *line = text; (line = strstr(line, label)); line++) {
-		const char *name = line + strlen(label) + strlen("a/"), *end = strstr(name, " and b/");
+		const char *name = line + strlen(label) + strlen("a/"),
+			   *end = strstr(name, " and b/");
 
 		if ((line == text || line[-1] == '\n') && end)
 			buf_addf(ret, "%s%.*s", ret->len ? ", " : "", (int)(end - name), name);

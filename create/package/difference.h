@@ -10,9 +10,9 @@ struct source_package;
 
 /*
  * Appends the difference of two unpacked versions as a unified diff. They are in one folder, in
- * which the newer one is called `b`, and the older one has a name as short. Left out is what builds no code: packaging, the list of patches where they are
- * applied already, the version. Names of files that aren't text are appended to ret_binary.
- * USPL_E_NO_CHANGE: nothing is left.
+ * which the newer one is called `b`, and the older one has a name as short. Left out is what builds
+ * no code: packaging, the list of patches where they are applied already, the version. Names of
+ * files that aren't text are appended to ret_binary. USPL_E_NO_CHANGE: nothing is left.
  */
 int difference_make(const char *folder, const char *was, const struct source_package *from,
 		    const struct source_package *to, struct buf *ret, struct buf *ret_binary,

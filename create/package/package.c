@@ -201,8 +201,7 @@ char *package_id(const char *source, const char *from, const char *to, size_t ro
 	if (id.oom || id.len <= max)
 		return buf_take(&id);
 	digest_hex(id.data, id.len, digest);
-	snprintf(id.data + max - DIGEST_SHOWN - 1, DIGEST_SHOWN + 2, "_%.*s", DIGEST_SHOWN,
-		 digest);
+	snprintf(id.data + max - DIGEST_SHOWN - 1, DIGEST_SHOWN + 2, "_%.*s", DIGEST_SHOWN, digest);
 	return buf_take(&id);
 }
 

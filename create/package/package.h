@@ -13,10 +13,10 @@
 #include "create/patch/series.h"
 
 struct package {
-	char *source;        /* the source package's name */
-	char *from, *to;     /* its versions */
-	char *folder;        /* where all of it lies */
-	char *tree;          /* the older source */
+	char *source;    /* the source package's name */
+	char *from, *to; /* its versions */
+	char *folder;    /* where all of it lies */
+	char *tree;      /* the older source */
 	/*
 	 * What the newer source differs in: one file, or one for each patch that the newer version
 	 * has more, and last what these don't bring, if there is anything.

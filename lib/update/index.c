@@ -23,8 +23,7 @@ static bool is_file(const char *text)
 
 static bool is_digest(const char *text)
 {
-	return strlen(text) == DIGEST_HEX - 1 &&
-	       strspn(text, "0123456789abcdef") == DIGEST_HEX - 1;
+	return strlen(text) == DIGEST_HEX - 1 && strspn(text, "0123456789abcdef") == DIGEST_HEX - 1;
 }
 
 static bool is_name(const char *text)

@@ -4,8 +4,9 @@
  *
  * The index is a file beside the updates, uspl-index.json, signed as updates are
  * (trust/signature.h). It has the digest and the size of each update, and what tells which
- * processes an update is for; so nothing else has to be fetched to find out what is needed, and what
- * is fetched then is what was signed. docs/update-format.md, "The index of a folder", has its form.
+ * processes an update is for; so nothing else has to be fetched to find out what is needed, and
+ * what is fetched then is what was signed. docs/update-format.md, "The index of a folder", has its
+ * form.
  */
 #ifndef USPL_UPDATE_INDEX_H
 #define USPL_UPDATE_INDEX_H
@@ -27,7 +28,7 @@ struct index_entry {
 
 typedef VEC(struct index_entry) index_entries;
 
-/* Fills in an entry for an update of a package; its file's size, digest and name are the caller's. */
+/* Fills in an entry for an update of a package; the file's size, digest, name are the caller's. */
 int index_entry_fill(const struct update *update, struct index_entry *ret,
 		     struct uspl_err *err) uspl_must_check;
 void index_entry_release(struct index_entry *entry);
@@ -38,7 +39,8 @@ void index_entry_release(struct index_entry *entry);
 int index_read(const char *text, size_t len, index_entries *ret,
 	       struct uspl_err *err) uspl_must_check;
 /* Appends the index: entries as they are, in their order. */
-int index_write(const index_entries *entries, struct buf *ret, struct uspl_err *err) uspl_must_check;
+int index_write(const index_entries *entries, struct buf *ret,
+		struct uspl_err *err) uspl_must_check;
 void index_release(index_entries *entries);
 
 DEFINE_AUTO_RELEASE(index, index_entries, index_release)

@@ -100,7 +100,7 @@ struct update_upgrade {
 	char *from;   /* its version that the processes run: "1.6.18-1" */
 	char *to;     /* the version that has what the update changes, as all later ones */
 	char *change; /* the one change of the difference that it brings; NULL: it brings all */
-	/* The names of the changes that no update is made of, with ", " between them; NULL: none. */
+	/* The names of the changes of which no update is made, ", " between them; NULL: none. */
 	char *left_out;
 };
 

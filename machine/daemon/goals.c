@@ -120,8 +120,8 @@ static int take_names(struct goals *goals, const char *text, size_t len, struct 
 	const char *end = text + len;
 
 	while (text < end) {
-		goal_names *names = *text == PROGRAM   ? &goals->programs
-				    : *text == LIBRARY ? &goals->libraries
+		goal_names *names = *text == PROGRAM      ? &goals->programs
+				    : *text == LIBRARY    ? &goals->libraries
 				    : *text == SUPERSEDED ? &goals->superseded
 							  : &goals->build_ids;
 		char **item;

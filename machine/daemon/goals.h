@@ -18,13 +18,13 @@
 typedef VEC(char *) goal_names;
 
 struct goals {
-	size_t n_updates;     /* that can be read */
-	goal_names programs;  /* "redis-server" */
-	goal_names build_ids; /* in hex, of programs and libraries */
-	goal_names libraries; /* file names and sonames: "libz.so.1.2.13", "libz.so.1" */
+	size_t n_updates;      /* that can be read */
+	goal_names programs;   /* "redis-server" */
+	goal_names build_ids;  /* in hex, of programs and libraries */
+	goal_names libraries;  /* file names and sonames: "libz.so.1.2.13", "libz.so.1" */
 	goal_names superseded; /* enabled, but a package has the fix: "ID SOURCE VERSION" */
 	bool of_packages;      /* some update is of a package, and may come to be superseded */
-	struct strmap files;  /* of programs: what was found out about them */
+	struct strmap files;   /* of programs: what was found out about them */
 };
 
 /*

@@ -11,8 +11,8 @@ int packages_open_news(void);
 bool packages_read_news(int fd);
 /*
  * Disables the updates that goals_read has found to be superseded, with a note in the machine's
- * log, and says so on stdout unless it is to be quiet. What fails is told of on stderr, and is tried
- * again when the list is read anew.
+ * log, and says so on stdout unless it is to be quiet. What fails is told of on stderr, and is
+ * tried again when the list is read anew.
  */
 void packages_let_go(const goal_names *superseded, bool quiet);
 

@@ -14,34 +14,11 @@
 
 #include "base/cancel.h"
 #include "base/cli.h"
-#include "base/json.h"
 #include "base/subprocess.h"
 #include "command/commands.h"
 #include "machine/outcome.h"
-#include "machine/upgrade/releases.h"
+#include "machine/upgrade/said.h"
 #include "machine/upgrade/supply.h"
-
-enum answer {
-	ANSWER_BEHIND,  /* nothing was done yet; with --dry-run it stays so */
-	ANSWER_PATCHED, /* the update is in effect */
-	ANSWER_RESTART, /* only a restart helps */
-	ANSWER_SAME,    /* the versions differ in no code that it runs */
-};
-
-/* A process that runs an older version of a package. */
-struct upgrade_case {
-	const struct running_process *process;
-	const struct release *release;
-	char *from;     /* the version that it runs; NULL: not known */
-	char *build_id; /* by which that was to be found out */
-	enum answer answer;
-	bool changed; /* by this command */
-	double stop_us;
-	char *id; /* of the update; NULL: there is none */
-	struct uspl_err why;
-};
-
-typedef VEC(struct upgrade_case) upgrade_cases;
 
 struct upgrade {
 	const char *from;   /* where updates are; NULL: they are made */
@@ -62,6 +39,7 @@ static void upgrade_release(struct upgrade *upgrade)
 		free(item->from);
 		free(item->build_id);
 		free(item->id);
+		free(item->left_out);
 	}
 	vec_release(&upgrade->cases);
 	vec_release(&upgrade->sources);
@@ -79,7 +57,8 @@ static int parse(int argc, char **argv, struct upgrade *upgrade, int *ret_first,
 		{ 'n', "dry-run", NULL, CLI_FLAG, &upgrade->dry_run,
 		  "say what is behind, and change nothing" },
 		{ 0, "from", "FOLDER|URL", CLI_STRING, &upgrade->from,
-		  "take updates from this folder, and make none; https:// and file:// are fetched" },
+		  "take updates from this folder, and make none; https:// and file:// are "
+		  "fetched" },
 		{ 0, "cacert", "FILE", CLI_STRING, &upgrade->cacert,
 		  "the certificates that the server's is checked with (default: the machine's)" },
 		{ 0, "json", NULL, CLI_FLAG, &upgrade->json,
@@ -230,15 +209,31 @@ static bool is_first(const upgrade_cases *cases, const struct upgrade_case *item
 	return true;
 }
 
-static int find_update(struct upgrade *upgrade, const struct upgrade_case *item,
-		       struct supply_update **ret, struct uspl_err *err)
+static int fetch_all(struct upgrade *upgrade, const supply_set *set, struct uspl_err *err)
+{
+	struct supply_update *const *update;
+
+	vec_for_each (set, update) {
+		int rc = upgrade->dry_run ? 0 : supply_fetch(&upgrade->supply, *update, err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Finds or makes what brings a process to the newest version; a dry run may find nothing. */
+static int find_updates(struct upgrade *upgrade, const struct upgrade_case *item, supply_set *ret,
+			struct uspl_err *err)
 {
 	const struct release *release = item->release;
-	int rc;
+	struct supply *supply = &upgrade->supply;
+	int rc = supply_find(supply, release->source, item->from, release->newest, ret, err);
 
-	*ret = supply_find(&upgrade->supply, release->source, item->from, release->newest);
-	if (*ret)
-		return upgrade->dry_run ? 0 : supply_fetch(&upgrade->supply, *ret, err);
+	if (rc)
+		return rc;
+	if (ret->n)
+		return fetch_all(upgrade, ret, err);
 	if (upgrade->from) {
 		uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' has no update of %s %s to %s",
 			  upgrade->from, release->source, item->from, release->newest);
@@ -251,11 +246,13 @@ static int find_update(struct upgrade *upgrade, const struct upgrade_case *item,
 	if (!cli_quiet())
 		fprintf(stderr, "making the update of %s %s to %s\n", release->source, item->from,
 			release->newest);
-	rc = supply_make(&upgrade->supply, release->source, item->from, release->newest, err);
+	rc = supply_make(supply, release->source, item->from, release->newest, err);
 	if (rc)
 		return rc;
-	*ret = supply_find(&upgrade->supply, release->source, item->from, release->newest);
-	return *ret ? 0 : uspl_fail(err, USPL_E_BUG, "the update that was made isn't there");
+	rc = supply_find(supply, release->source, item->from, release->newest, ret, err);
+	if (rc || ret->n)
+		return rc;
+	return uspl_fail(err, USPL_E_BUG, "the update that was made isn't there");
 }
 
 /* What is known while an uspl-apply speaks. */
@@ -272,9 +269,16 @@ static void take_outcome(const struct outcome *outcome, void *ctx)
 	vec_for_each (listener->cases, item) {
 		if (item->process->process.pid != outcome->pid || !is_alike(item, listener->first))
 			continue;
-		item->answer = outcome->error ? ANSWER_RESTART : ANSWER_PATCHED;
-		item->changed = outcome->changed;
-		item->stop_us = outcome->stop_us;
+		/* Of several updates each may be for another program. */
+		if (outcome->error && !strcmp(outcome->error, "no-module"))
+			continue;
+		/* One that fails counts, and the stops are added up. */
+		if (outcome->error)
+			item->answer = ANSWER_RESTART;
+		else if (item->answer != ANSWER_RESTART)
+			item->answer = item->left_out ? ANSWER_PARTLY : ANSWER_PATCHED;
+		item->changed |= outcome->changed;
+		item->stop_us += outcome->stop_us;
 		if (outcome->error)
 			uspl_fail(&item->why, USPL_E_UNSUPPORTED, "%.1400s",
 				  outcome->message ? outcome->message : outcome->error);
@@ -300,22 +304,39 @@ static void close_cases(const struct listener *listener, int status, const char 
 		item->answer = ANSWER_RESTART;
 		uspl_fail(&item->why,
 			  status == USPL_STATUS_REFUSED ? USPL_E_UNSUPPORTED : USPL_E_NO_PROCESS,
-			  "%.*s", (int)(len < 1400 ? len : 1400),
-			  message);
+			  "%.*s", (int)(len < 1400 ? len : 1400), message);
 	}
 }
 
-/* Applies an update to the processes of the cases that are like this one. */
-static int apply(struct upgrade *upgrade, const struct upgrade_case *first,
-		 const struct supply_update *update, struct uspl_err *err)
+/* Says of a case what is to be applied. */
+static int note_updates(struct upgrade_case *item, const supply_set *set, struct uspl_err *err)
+{
+	auto_buf struct buf ids = { 0 };
+	struct supply_update *const *update;
+
+	vec_for_each (set, update)
+		buf_addf(&ids, "%s%s", ids.len ? " " : "", (*update)->entry.id);
+	item->id = strdup(buf_str(&ids));
+	if (!item->id || ids.oom)
+		return uspl_fail_nomem(err);
+	if (!set->items[0]->entry.upgrade.left_out)
+		return 0;
+	item->left_out = strdup(set->items[0]->entry.upgrade.left_out);
+	return item->left_out ? 0 : uspl_fail_nomem(err);
+}
+
+/* Applies updates to the processes of the cases that are like this one. */
+static int apply(struct upgrade *upgrade, const struct upgrade_case *first, const supply_set *set,
+		 struct uspl_err *err)
 {
 	static const char *const start[] = { "/proc/self/exe", "apply", "--all", "--json" };
 	const struct listener listener = { &upgrade->cases, first };
-	auto_free const char **argv = calloc(upgrade->cases.n + 6, sizeof(*argv));
+	auto_free const char **argv = calloc(upgrade->cases.n + set->n + 5, sizeof(*argv));
 	auto_free char(*only)[24] = calloc(upgrade->cases.n, sizeof(*only));
 	auto_buf struct buf out = { 0 };
 	auto_buf struct buf errors = { 0 };
 	size_t n = ARRAY_SIZE(start), n_only = 0;
+	struct supply_update *const *update;
 	struct upgrade_case *item;
 	int status;
 
@@ -325,13 +346,14 @@ static int apply(struct upgrade *upgrade, const struct upgrade_case *first,
 	vec_for_each (&upgrade->cases, item) {
 		if (!is_alike(item, first))
 			continue;
-		item->id = strdup(update->entry.id);
-		if (!item->id)
-			return uspl_fail_nomem(err);
+		status = note_updates(item, set, err);
+		if (status)
+			return status;
 		snprintf(only[n_only], sizeof(*only), "--only=%d", item->process->process.pid);
 		argv[n++] = only[n_only++];
 	}
-	argv[n] = update->path;
+	vec_for_each (set, update)
+		argv[n++] = (*update)->path;
 	status = subprocess_run(argv, NULL, &out, &errors, err);
 	if (status < 0)
 		return status;
@@ -354,7 +376,7 @@ static void fail_unknown(struct upgrade_case *item)
 /* Only what ends the command is a failure of it. */
 static int settle_case(struct upgrade *upgrade, struct upgrade_case *item, struct uspl_err *err)
 {
-	struct supply_update *update = NULL;
+	auto_vec supply_set set = { 0 };
 	struct uspl_err why = { 0 };
 	struct upgrade_case *other;
 	int rc;
@@ -365,13 +387,13 @@ static int settle_case(struct upgrade *upgrade, struct upgrade_case *item, struc
 	}
 	if (!is_first(&upgrade->cases, item))
 		return 0;
-	rc = find_update(upgrade, item, &update, &why);
+	rc = find_updates(upgrade, item, &set, &why);
 	if (rc == -USPL_E_NOMEM || rc == -USPL_E_CANCELLED) {
 		*err = why;
 		return rc;
 	}
 	if (!rc)
-		return upgrade->dry_run ? 0 : apply(upgrade, item, update, err);
+		return upgrade->dry_run ? 0 : apply(upgrade, item, &set, err);
 	vec_for_each (&upgrade->cases, other)
 		if (is_alike(item, other))
 			give_up(other, &why);
@@ -391,111 +413,6 @@ static int settle_cases(struct upgrade *upgrade, struct uspl_err *err)
 			return rc;
 	}
 	return 0;
-}
-
-/* ---- what is said ---- */
-
-static void print_case(const struct upgrade_case *item)
-{
-	const struct release *release = item->release;
-
-	printf("pid %d (%s): ", item->process->process.pid, item->process->name);
-	if (item->answer == ANSWER_PATCHED)
-		printf("%s, %s %s to %s", item->changed ? "patched" : "was patched before",
-		       release->source, item->from, release->newest);
-	else if (item->answer == ANSWER_BEHIND)
-		printf("behind, %s %s, and %s is %s", release->source, item->from, release->newest,
-		       strcmp(release->newest, release->installed) ? "offered" : "installed");
-	else if (item->answer == ANSWER_SAME)
-		printf("nothing to do, since %s %s and %s differ in no code", release->source,
-		       item->from, release->newest);
-	else
-		printf("restart needed for %s %s, because %s", release->source, release->newest,
-		       item->why.msg);
-	if (item->changed)
-		printf(", stopped %.0f us", item->stop_us);
-	if (item->why.hint[0])
-		printf("\n  hint: %s", item->why.hint);
-	putchar('\n');
-}
-
-static void print_cases(const struct upgrade *upgrade)
-{
-	const struct running_process *process;
-	const struct upgrade_case *item;
-	size_t behind = 0;
-
-	vec_for_each (&upgrade->cases, item)
-		print_case(item);
-	vec_for_each (&upgrade->running.processes, process) {
-		bool has_case = false;
-
-		vec_for_each (&upgrade->cases, item)
-			has_case |= item->process == process;
-		behind += has_case;
-	}
-	if (!cli_quiet())
-		printf("nothing to do for %zu process%s\n", upgrade->running.processes.n - behind,
-		       upgrade->running.processes.n - behind == 1 ? "" : "es");
-	if (!cli_quiet() && upgrade->running.n_denied)
-		printf("not looked at, since this user may not read them: %zu\n",
-		       upgrade->running.n_denied);
-}
-
-static void json_case(const struct upgrade_case *item, struct json *json)
-{
-	static const char *const answers[] = { "behind", "patched", "restart-needed", "same-code" };
-
-	json_open(json, NULL, '{');
-	json_string(json, "source", item->release->source);
-	json_string(json, "from", item->from);
-	json_string(json, "to", item->release->newest);
-	json_truth(json, "installed", !strcmp(item->release->newest, item->release->installed));
-	json_string(json, "state", answers[item->answer]);
-	json_string(json, "id", item->id);
-	json_truth(json, "changed", item->changed);
-	if (item->why.code)
-		json_string(json, "message", item->why.msg);
-	json_close(json, '}');
-}
-
-static int json_cases(const struct upgrade *upgrade, struct uspl_err *err)
-{
-	const struct running_process *process;
-	const struct upgrade_case *item;
-
-	vec_for_each (&upgrade->running.processes, process) {
-		auto_json struct json json = { 0 };
-
-		json_open(&json, NULL, '{');
-		json_number(&json, "pid", process->process.pid);
-		json_string(&json, "comm", process->name);
-		json_open(&json, "packages", '[');
-		vec_for_each (&upgrade->cases, item)
-			if (item->process == process)
-				json_case(item, &json);
-		json_close(&json, ']');
-		json_close(&json, '}');
-		if (json.buf.oom)
-			return uspl_fail_nomem(err);
-		puts(json_text(&json));
-	}
-	return 0;
-}
-
-static int worst_status(const upgrade_cases *cases)
-{
-	const struct upgrade_case *item;
-	int worst = USPL_STATUS_DONE;
-
-	vec_for_each (cases, item) {
-		int status = item->why.code ? (int)uspl_code_status((int)item->why.code)
-					    : USPL_STATUS_DONE;
-
-		status = status == USPL_STATUS_NO_CHANGE ? USPL_STATUS_DONE : status;
-		worst = status > worst ? status : worst;
-	}
-	return worst;
 }
 
 static int run(struct upgrade *upgrade, char **names, int n, struct uspl_err *err)
@@ -518,10 +435,10 @@ static int run(struct upgrade *upgrade, char **names, int n, struct uspl_err *er
 	if (rc)
 		return rc;
 	if (!upgrade->json)
-		print_cases(upgrade);
+		said_print(&upgrade->cases, &upgrade->running);
 	else
-		rc = json_cases(upgrade, err);
-	return rc ? rc : worst_status(&upgrade->cases);
+		rc = said_print_json(&upgrade->cases, &upgrade->running, err);
+	return rc ? rc : said_status(&upgrade->cases);
 }
 
 int cmd_upgrade(int argc, char **argv, struct uspl_err *err)

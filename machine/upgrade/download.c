@@ -59,8 +59,9 @@ static int look_around(void *ctx, curl_off_t total, curl_off_t now, curl_off_t u
 static int load(struct uspl_err *err)
 {
 	static const struct late_function functions[] = {
-		LATE_LINE(curl_easy_init),    LATE_LINE(curl_easy_setopt), LATE_LINE(curl_easy_perform),
-		LATE_LINE(curl_easy_cleanup), LATE_LINE(curl_easy_strerror),
+		LATE_LINE(curl_easy_init),     LATE_LINE(curl_easy_setopt),
+		LATE_LINE(curl_easy_perform),  LATE_LINE(curl_easy_cleanup),
+		LATE_LINE(curl_easy_strerror),
 	};
 
 	if (late_load(LATE_CURL, functions, ARRAY_SIZE(functions)))
@@ -139,7 +140,8 @@ int download(const char *folder, const char *name, size_t max, const char *cacer
 	CURL *curl;
 	int rc;
 
-	if (strncmp(folder, https, strlen(https)) != 0 && strncmp(folder, local, strlen(local)) != 0)
+	if (strncmp(folder, https, strlen(https)) != 0 &&
+	    strncmp(folder, local, strlen(local)) != 0)
 		return uspl_fail(err, USPL_E_USAGE, "'%s' is neither https:// nor file://", folder);
 	if (asprintf(&url, "%s%s%s", folder, folder[len - 1] == '/' ? "" : "/", name) < 0) {
 		url = NULL;

@@ -106,16 +106,36 @@ static bool leads_to(const struct supply_update *update, const char *source, con
 	       !strcmp(update->entry.upgrade.to, to);
 }
 
-struct supply_update *supply_find(const struct supply *supply, const char *source,
-				  const char *from, const char *to)
+static int by_id(const void *a, const void *b)
+{
+	const struct supply_update *const *one = a, *const *other = b;
+
+	return strverscmp((*one)->entry.id, (*other)->entry.id);
+}
+
+int supply_find(const struct supply *supply, const char *source, const char *from, const char *to,
+		supply_set *ret, struct uspl_err *err)
 {
 	struct supply_update *update;
 
-	vec_for_each (&supply->updates, update)
-		if (leads_to(update, source, to) && !update->entry.upgrade.change &&
-		    !strcmp(update->entry.upgrade.from, from))
-			return update;
-	return NULL;
+	vec_for_each (&supply->updates, update) {
+		bool is_whole = !update->entry.upgrade.change;
+		struct supply_update **slot;
+
+		if (!leads_to(update, source, to) || strcmp(update->entry.upgrade.from, from) != 0)
+			continue;
+		if (is_whole)
+			ret->n = 0;
+		slot = vec_push(ret);
+		if (!slot)
+			return uspl_fail_nomem(err);
+		*slot = update;
+		if (is_whole)
+			return 0;
+	}
+	if (ret->n)
+		qsort(ret->items, ret->n, sizeof(*ret->items), by_id);
+	return 0;
 }
 
 /* What is in the file is what the index says of it. */
@@ -189,10 +209,31 @@ static int fail_create(int status, struct buf *errors, struct uspl_err *err)
 	return -(int)err->code;
 }
 
+/* The paths are lines of its output, and the last ones. */
+static int read_made(struct supply *supply, char *out, struct uspl_err *err)
+{
+	char *rest = out, *line;
+	bool any = false;
+
+	while (rest && (line = strsep(&rest, "\n"))) {
+		int rc;
+
+		if (!text_ends_with(line, ".tar.gz"))
+			continue;
+		any = true;
+		rc = read_file(supply, line, err);
+		if (rc)
+			return rc;
+	}
+	return any ? 0 : uspl_fail(err, USPL_E_BUG, "uspl-create names no update");
+}
+
 int supply_make(struct supply *supply, const char *source, const char *from, const char *to,
 		struct uspl_err *err)
 {
-	const char *argv[] = { "/proc/self/exe", "create", "--quiet", NULL, NULL, NULL, NULL };
+	const char *argv[] = {
+		"/proc/self/exe", "create", "--quiet", NULL, NULL, NULL, NULL, NULL
+	};
 	auto_buf struct buf package = { 0 }, goal = { 0 }, output = { 0 };
 	auto_buf struct buf out = { 0 };
 	auto_buf struct buf errors = { 0 };
@@ -209,16 +250,18 @@ int supply_make(struct supply *supply, const char *source, const char *from, con
 	argv[4] = buf_str(&goal);
 	argv[5] = buf_str(&output);
 	status = subprocess_run(argv, NULL, &out, &errors, err);
+	if (status == USPL_STATUS_REFUSED) {
+		errors.len = 0;
+		argv[6] = "--partly";
+		status = subprocess_run(argv, NULL, &out, &errors, err);
+		/* Some changes are left out, which the updates of the others say. */
+		if (status == USPL_STATUS_REFUSED && out.len)
+			status = USPL_STATUS_DONE;
+	}
 	if (status < 0)
 		return status;
-	if (status)
-		return fail_create(status, &errors, err);
-	if (!out.len)
-		return uspl_fail(err, USPL_E_BUG, "uspl-create names no update");
-	/* The path is its last line. */
-	out.data[out.len - 1] = '\0';
-	return read_file(supply, strrchr(out.data, '\n') ? strrchr(out.data, '\n') + 1 : out.data,
-			 err);
+	buf_str(&out);
+	return status ? fail_create(status, &errors, err) : read_made(supply, out.data, err);
 }
 
 void supply_release(struct supply *supply)

@@ -12,8 +12,8 @@ struct supply_update {
 };
 
 struct supply {
-	const char *from;     /* the user's folder, or the URL of one; NULL: updates are made */
-	char *made;           /* the folder of those that were made, ${XDG_CACHE_HOME}/uspl/upgrades */
+	const char *from; /* the user's folder, or the URL of one; NULL: updates are made */
+	char *made;       /* the folder of those that were made, ${XDG_CACHE_HOME}/uspl/upgrades */
 	struct remote remote; /* where that is a URL */
 	VEC(struct supply_update) updates;
 };
@@ -26,9 +26,14 @@ struct supply {
  */
 int supply_open(const char *from, const char *cacert, struct supply *ret,
 		struct uspl_err *err) uspl_must_check;
-/* The update of all that these versions differ in; NULL if there is none. */
-struct supply_update *supply_find(const struct supply *supply, const char *source,
-				  const char *from, const char *to);
+typedef VEC(struct supply_update *) supply_set;
+
+/*
+ * Appends the update of all that these versions differ in or, where there is none, those of single
+ * changes, in the order of their names; nothing if there are none, either.
+ */
+int supply_find(const struct supply *supply, const char *source, const char *from, const char *to,
+		supply_set *ret, struct uspl_err *err) uspl_must_check;
 /* Fetches it, if it is elsewhere, so that it has a path. Errors of remote_fetch. */
 int supply_fetch(const struct supply *supply, struct supply_update *update,
 		 struct uspl_err *err) uspl_must_check;
@@ -36,8 +41,9 @@ int supply_fetch(const struct supply *supply, struct supply_update *update,
 const char *supply_version(const struct supply *supply, const char *source, const char *build_id,
 			   const char *to);
 /*
- * Makes one by uspl-create, a program of its own, and adds it. Its failure, as it says it, is the
- * error; USPL_E_BUILD for all that ended with another status than a refusal.
+ * Makes the update by uspl-create, a program of its own, or, if the difference as a whole is
+ * refused, those of its changes, and adds them. Its failure, as it says it, is the error;
+ * USPL_E_BUILD for all that ended with another status than a refusal.
  */
 int supply_make(struct supply *supply, const char *source, const char *from, const char *to,
 		struct uspl_err *err) uspl_must_check;

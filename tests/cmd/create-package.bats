@@ -183,13 +183,13 @@ shipped_start() {
 	tar -xOf "$BATS_TEST_TMPDIR"/out/*.tar.gz uspl-quilted_2.0-1_2.0-2/patch | grep -q '^-.*n + 20'
 }
 
-# quilt_make - the source package `many`, of which 1.0-1 has a patch, and 1.0-2 three more and another
-# form of the first one
+# quilt_make - the source package `many`, of which 1.0-1 has a patch, and 1.0-2 four more and
+# another form of the first one
 quilt_make() {
 	[ ! -e "$ARCHIVE/pool/many_1.0-1.dsc" ] || return 0
 	local old=$BATS_TEST_TMPDIR/many-1.0
 	cp -r "$ARCHIVE/build/answer" "$old"
-	cd "$old"
+	cd "$old" || return
 	printf '\nint stored = 1;\n\nint answer_stored(void)\n{\n\treturn stored++;\n}\n' >> answer.c
 	printf 'int answer_stored(void);\n' >> answer.h
 	echo words > README

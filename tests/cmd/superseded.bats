@@ -32,8 +32,8 @@ teardown() {
 	fleet_stop
 }
 
-# machine_has [NAME VERSION]... - dpkg has these packages of the source package fleetd from now on, as
-# it tells that itself: by a new file
+# machine_has [NAME VERSION]... - dpkg has these packages of the source package fleetd from now on,
+# as it tells that itself: by a new file
 machine_has() {
 	cp "$ARCHIVE/dpkg/status" "$BATS_TEST_TMPDIR/aside"
 	installed_forget

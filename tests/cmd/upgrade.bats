@@ -153,6 +153,42 @@ with_archive() {
 	[ "$REPLY" = 'good day 42' ]
 }
 
+@test "a difference that is refused as a whole: what can be made of it is applied, and what is left needs a restart" {
+	cp -r "$ARCHIVE/build/answer" "$BATS_TEST_TMPDIR/answer-3.0"
+	cd "$BATS_TEST_TMPDIR/answer-3.0"
+	echo '3.0 (quilt)' > debian/source/format
+	printf '#include "answer.h"\n\nint added = 2;\n\nint answer(int n)\n{\n\treturn n + added++;\n}\n' > answer.c
+	tar -C .. --exclude=debian -czf "$ARCHIVE/pool/answer_3.0.orig.tar.gz" answer-3.0
+	mkdir -p debian/patches .pc
+	package_changelog 3.0-1
+	package_build
+	printf -- '--- a/answer.c\n+++ b/answer.c\n@@ -3,1 +3,1 @@\n-int added = 2;\n+int added = 3;\n' > debian/patches/data.patch
+	printf -- '--- a/main.c\n+++ b/main.c\n@@ -6,1 +6,1 @@\n-return "good day";\n+return "good night";\n' > debian/patches/words.patch
+	printf 'data.patch\nwords.patch\n' | tee debian/patches/series > .pc/applied-patches
+	echo 2 > .pc/.version
+	for name in data words; do
+		patch -s -p1 < "debian/patches/$name.patch"
+	done
+	package_changelog 3.0-2 3.0-1
+	package_build
+	archive_index
+	target_stop
+	rm -r "$BATS_TEST_TMPDIR/run" "$ROOT"
+	install_version 3.0-1
+	server_start
+	ask x
+	[ "$REPLY" = 'good day 42' ]
+	upgrade
+	expect_status 1
+	expect_output "pid $TARGET \(answerd\): patched in part, answer 3.0-1 to 3.0-2; restart needed for data.patch, stopped [0-9]+ us"
+	ask x
+	[ "$REPLY" = 'good night 43' ]
+	upgrade --json
+	expect_status 1
+	expect_output "\"pid\":$TARGET,.*\"state\":\"patched-in-part\",\"id\":\"[^\"]*-2\",\"left_out\":\"data.patch\",\"changed\":false"
+	[ -z "$stderr" ]
+}
+
 @test "a newer version without other code: nothing to do, and no failure" {
 	cp -r "$ARCHIVE/build/answer" "$BATS_TEST_TMPDIR/answer"
 	cd "$BATS_TEST_TMPDIR/answer"

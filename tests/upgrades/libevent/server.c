@@ -30,12 +30,12 @@ int main(void)
 {
 	struct event_base *base = event_base_new();
 	struct evhttp *http = evhttp_new(base);
-	struct evhttp_bound_socket *bound =
-		evhttp_bind_socket_with_handle(http, "127.0.0.1", 0);
+	struct evhttp_bound_socket *bound = evhttp_bind_socket_with_handle(http, "127.0.0.1", 0);
 	struct sockaddr_in name;
 	socklen_t size = sizeof(name);
 
-	if (!bound || getsockname(evhttp_bound_socket_get_fd(bound), (struct sockaddr *)&name, &size))
+	if (!bound ||
+	    getsockname(evhttp_bound_socket_get_fd(bound), (struct sockaddr *)&name, &size))
 		return 1;
 	evhttp_set_gencb(http, answer, NULL);
 	printf("%d\n", ntohs(name.sin_port));

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# certificate.py PUBLIC-KEY CERTIFICATE - writes a certificate of that ed25519 key, for one principal
-# that is called "a,b", and prints the public key of the authority that has signed it, which no one
-# keeps. Its form is that of OpenSSH's PROTOCOL.certkeys; ssh-keygen takes the comma for a separator.
+# certificate.py PUBLIC-KEY CERTIFICATE - writes a certificate of that ed25519 key, for one
+# principal that is called "a,b", and prints the public key of the authority that has signed it,
+# whose secret one isn't kept. Its form is that of OpenSSH's PROTOCOL.certkeys; ssh-keygen takes the
+# comma for a separator.
 import base64
 import ctypes
 import ctypes.util
