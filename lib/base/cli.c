@@ -27,12 +27,14 @@ static const struct { char letter; const char *name, *help; int value; } common[
 };
 /* clang-format on */
 
-static void print_option(char letter, const char *name, const char *arg, const char *help)
+static void print_option(char letter, const char *name, const char *arg, bool optional,
+			 const char *help)
 {
 	char left[64];
 
-	snprintf(left, sizeof(left), "  %c%c%c --%s%s%s", letter ? '-' : ' ', letter ? letter : ' ',
-		 letter ? ',' : ' ', name, arg ? "=" : "", arg ? arg : "");
+	snprintf(left, sizeof(left), "  %c%c%c --%s%s%s%s%s", letter ? '-' : ' ',
+		 letter ? letter : ' ', letter ? ',' : ' ', name, optional ? "[" : "",
+		 arg ? "=" : "", arg ? arg : "", optional ? "]" : "");
 	printf("%-32s %s\n", left, help);
 }
 
@@ -41,9 +43,9 @@ static void print_help(const struct cli_command *cmd)
 	printf("usage: %s %s\n\n%s\n\n", cmd->name, cmd->synopsis, cmd->summary);
 	for (size_t i = 0; i < cmd->n_options; i++)
 		print_option(cmd->options[i].letter, cmd->options[i].name, cmd->options[i].arg,
-			     cmd->options[i].help);
+			     cmd->options[i].kind == CLI_OPTIONAL, cmd->options[i].help);
 	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
-		print_option(common[i].letter, common[i].name, NULL, common[i].help);
+		print_option(common[i].letter, common[i].name, NULL, false, common[i].help);
 }
 
 int cli_seconds(const char *name, const char *text, double *ret, struct uspl_err *err)
@@ -103,6 +105,9 @@ static int store(const struct cli_option *opt, char *arg, struct uspl_err *err)
 		return cli_seconds(opt->name, arg, opt->value, err);
 	case CLI_INT:
 		return parse_int(opt->name, arg, opt->value, err);
+	case CLI_OPTIONAL:
+		*(const char **)opt->value = arg ? arg : "";
+		return 0;
 	}
 	return uspl_fail(err, USPL_E_BUG, "option '%s' has no kind", opt->name);
 }
@@ -116,9 +121,12 @@ static void fill_tables(const struct cli_command *cmd, struct option *longs, cha
 	for (size_t i = 0; i < cmd->n_options; i++) {
 		const struct cli_option *opt = &cmd->options[i];
 
-		longs[n++] = (struct option){ .name = opt->name,
-					      .has_arg = opt->arg ? required_argument : no_argument,
-					      .val = OPT_FIRST + (int)i };
+		longs[n++] =
+			(struct option){ .name = opt->name,
+					 .has_arg = opt->kind == CLI_OPTIONAL ? optional_argument
+						    : opt->arg                ? required_argument
+									      : no_argument,
+					 .val = OPT_FIRST + (int)i };
 		if (opt->letter)
 			*s++ = opt->letter;
 		if (opt->letter && opt->arg)

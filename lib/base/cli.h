@@ -22,6 +22,8 @@ enum cli_kind {
 	CLI_STRINGS, /* cli_strings *: every argument given, in order */
 	CLI_SECONDS, /* double *: a number of seconds, 0 or more; "1.5", "200ms", "5us" */
 	CLI_INT,     /* int *: 1 or more */
+	/* const char **: the argument, which only '--name=ARG' gives, or "" without one */
+	CLI_OPTIONAL,
 };
 
 struct cli_option {
