@@ -20,9 +20,13 @@
 
 #include <stdint.h>
 
-/* Of a record without hooks, and of one of an update that has some. */
+/*
+ * Of a record without hooks, of one of an update that has some, and of one with struct
+ * uspl_region_more, be there hooks or not.
+ */
 #define USPL_ABI_VERSION 8
 #define USPL_ABI_VERSION_HOOKS 9
+#define USPL_ABI_VERSION_MORE 10
 /*
  * The oldest one that tools still read: it lacks what stands behind `names` in struct uspl_region.
  */
@@ -238,8 +242,22 @@ struct uspl_region_hook {
  * and the same of undo. Hooks that are asked at a standstill have no phase of their own.
  */
 struct uspl_region_hooks {
-	uint32_t hooks, n_hooks; /* offset of the struct uspl_region_hook array */
-	uint32_t phase, done;    /* an aligned word of 8 bytes */
+	/* offset of the struct uspl_region_hook array; 0: the update has no hooks */
+	uint32_t hooks, n_hooks;
+	uint32_t phase, done; /* an aligned word of 8 bytes */
+};
+
+/*
+ * Follows struct uspl_region_hooks in the records of an update that takes the place of others, or
+ * that has states.
+ *
+ * The replaced updates' records stay APPLIED until all is switched, and this one's says
+ * SWITCHING_ON until theirs say UNDONE. So while it does, the records of those in `replaces` that
+ * are APPLIED tell what still has to go.
+ */
+struct uspl_region_more {
+	uint32_t replaces; /* offset of a string: ids, separated by blanks; "" if there are none */
+	uint32_t states;   /* the same: "NAME=NUMBER" (uspl/hook.h) */
 };
 
 /*
@@ -330,6 +348,7 @@ USPL_ABI_ASSERT(struct uspl_range, 24);
 USPL_ABI_ASSERT(struct uspl_region, 280);
 USPL_ABI_ASSERT(struct uspl_region_hook, 16);
 USPL_ABI_ASSERT(struct uspl_region_hooks, 16);
+USPL_ABI_ASSERT(struct uspl_region_more, 8);
 USPL_ABI_ASSERT(struct uspl_threads, 56);
 USPL_ABI_ASSERT(struct uspl_descriptor, 32);
 USPL_ABI_ASSERT(struct uspl_detour, 56);

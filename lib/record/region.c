@@ -42,19 +42,29 @@ const char *region_state_name(enum uspl_region_state state)
 	return states[(size_t)state < ARRAY_SIZE(states) ? state : 0].selector;
 }
 
-bool region_builds_on(const struct region *region, const char *id)
+/* Is the id one of those that `ids` has, separated by blanks? */
+static bool has_word(const char *ids, const char *id)
 {
-	const char *at = region->builds_on;
 	size_t len = strlen(id);
 
-	while (at && *at) {
-		size_t selector = strcspn(at, " ");
+	while (ids && *ids) {
+		size_t word = strcspn(ids, " ");
 
-		if (selector == len && !memcmp(at, id, len))
+		if (word == len && !memcmp(ids, id, len))
 			return true;
-		at += selector + (at[selector] == ' ');
+		ids += word + (ids[word] == ' ');
 	}
 	return false;
+}
+
+bool region_builds_on(const struct region *region, const char *id)
+{
+	return has_word(region->builds_on, id);
+}
+
+bool region_replaces(const struct region *region, const char *id)
+{
+	return has_word(region->replaces, id);
 }
 
 bool region_has_id(const struct region *region, const char *id)
@@ -126,6 +136,8 @@ void region_release(struct region *region)
 	free(region->builds_on);
 	free(region->digest);
 	free(region->signer);
+	free(region->replaces);
+	free(region->states);
 	*region = (struct region){ 0 };
 }
 

@@ -93,6 +93,8 @@ struct region {
 	VEC(struct region_hook) hooks;
 	enum uspl_hook_kind phase; /* struct uspl_region_hooks */
 	uint32_t hooks_done;
+	/* ids of the updates whose place it takes, and "NAME=NUMBER", separated by blanks */
+	char *replaces, *states; /* NULL or "": none */
 };
 
 typedef VEC(struct region) region_vec;
@@ -127,6 +129,8 @@ bool region_is_wanted(const struct region *region);
 const char *region_state_name(enum uspl_region_state state);
 /* True if the region uses code or data of the older update. */
 bool region_builds_on(const struct region *region, const char *id);
+/* True if the update is one of those whose place the region's takes. */
+bool region_replaces(const struct region *region, const char *id);
 /* True if region is part of the update. */
 bool region_has_id(const struct region *region, const char *id);
 

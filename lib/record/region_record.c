@@ -121,12 +121,14 @@ static bool read_hooks(struct part *part, const struct uspl_region *head, struct
 	const struct buf *info = part->info;
 	struct uspl_region_hooks raw;
 
-	region->has_hooks = head->version == USPL_ABI_VERSION_HOOKS;
-	if (!region->has_hooks)
+	if (head->version < USPL_ABI_VERSION_HOOKS)
 		return true;
 	if (info->len < sizeof(*head) + sizeof(raw))
 		return false;
 	memcpy(&raw, info->data + sizeof(*head), sizeof(raw));
+	region->has_hooks = raw.hooks;
+	if (!raw.hooks)
+		return !raw.n_hooks && !raw.phase;
 	if (!info_holds(info, raw.hooks, raw.n_hooks, sizeof(struct uspl_region_hook)) ||
 	    raw.phase > USPL_HOOK_LAST)
 		return false;
@@ -147,6 +149,22 @@ static bool read_hooks(struct part *part, const struct uspl_region *head, struct
 			return false;
 	}
 	return true;
+}
+
+static bool read_more(struct part *part, const struct uspl_region *head, struct region *region)
+{
+	const struct buf *info = part->info;
+	const size_t at = sizeof(*head) + sizeof(struct uspl_region_hooks);
+	struct uspl_region_more raw;
+
+	if (head->version < USPL_ABI_VERSION_MORE)
+		return true;
+	if (info->len < at + sizeof(raw))
+		return false;
+	memcpy(&raw, info->data + at, sizeof(raw));
+	region->replaces = info_string(part, raw.replaces);
+	region->states = info_string(part, raw.states);
+	return region->replaces && region->states;
 }
 
 /* Trampolines and selector are what the tools write to: they must be where the region is. */
@@ -205,7 +223,8 @@ bool region_decode(const struct buf *info, const struct uspl_region *head, struc
 	       read_sites(&part, head, region) &&
 	       read_ranges(&part, head->ranges, head->n_ranges, &region->ranges) &&
 	       read_ranges(&part, head->names, head->n_names, &region->names) &&
-	       read_hooks(&part, head, region) && trampolines_are_inside(region);
+	       read_hooks(&part, head, region) && read_more(&part, head, region) &&
+	       trampolines_are_inside(region);
 }
 
 /* Appends a string and returns its offset. */
@@ -297,7 +316,9 @@ static bool names_fit(const struct region *region)
 	const struct region_site *site;
 	const struct region_hook *hook;
 	bool fit = strlen(region->description ? region->description : "") <= NAME_MAX_LEN &&
-		   strlen(region->module_name ? region->module_name : "") <= NAME_MAX_LEN;
+		   strlen(region->module_name ? region->module_name : "") <= NAME_MAX_LEN &&
+		   strlen(region->replaces ? region->replaces : "") < NAME_MAX_LEN &&
+		   strlen(region->states ? region->states : "") < NAME_MAX_LEN;
 
 	vec_for_each (&region->sites, site)
 		fit &= strlen(site->name) <= NAME_MAX_LEN;
@@ -310,11 +331,19 @@ static bool names_fit(const struct region *region)
 	return fit;
 }
 
+/* The oldest version that has all that the record says: older versions of uspl read that. */
+static uint32_t version_of(const struct region *region)
+{
+	if ((region->replaces && *region->replaces) || (region->states && *region->states))
+		return USPL_ABI_VERSION_MORE;
+	return region->has_hooks ? USPL_ABI_VERSION_HOOKS : USPL_ABI_VERSION;
+}
+
 int region_encode(const struct region *region, struct buf *buf, struct uspl_err *err)
 {
 	struct uspl_region head = {
 		.magic = USPL_REGION_MAGIC,
-		.version = region->has_hooks ? USPL_ABI_VERSION_HOOKS : USPL_ABI_VERSION,
+		.version = version_of(region),
 		.state = region->state,
 		.self = region->self,
 		.map = region->map,
@@ -336,8 +365,9 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 		.thread_key = region->thread_key,
 		.patch_len = (uint32_t)region->patch_len,
 	};
-	struct uspl_region_hooks hooks;
-	size_t start = buf->len;
+	struct uspl_region_hooks hooks = { 0 };
+	struct uspl_region_more more;
+	size_t start = buf->len, fixed = sizeof(head);
 
 	if (!names_fit(region))
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "a name in the update '%s' is too long",
@@ -347,20 +377,28 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "the update '%s' is too large",
 				 region->id);
 	memcpy(head.id, region->id, sizeof(head.id));
-	buf_addzero(buf, sizeof(head) + (region->has_hooks ? sizeof(hooks) : 0));
+	if (head.version >= USPL_ABI_VERSION_HOOKS)
+		fixed += sizeof(hooks);
+	if (head.version >= USPL_ABI_VERSION_MORE)
+		fixed += sizeof(more);
+	buf_addzero(buf, fixed);
 	head.description = put_string(buf, start, region->description);
 	head.module_name = put_string(buf, start, region->module_name);
 	head.build_id = put_string(buf, start, region->build_id);
 	head.builds_on = put_string(buf, start, region->builds_on);
 	head.digest = put_string(buf, start, region->digest);
 	head.signer = put_string(buf, start, region->signer);
+	if (head.version >= USPL_ABI_VERSION_MORE)
+		more = (struct uspl_region_more){ put_string(buf, start, region->replaces),
+						  put_string(buf, start, region->states) };
 	head.patch = (uint32_t)(buf->len - start);
 	buf_add(buf, region->patch, region->patch_len);
 	buf_addzero(buf, 1);
 	put_sites(buf, start, region, &head);
 	put_ranges(buf, start, &region->ranges, &head.ranges, &head.n_ranges);
 	put_ranges(buf, start, &region->names, &head.names, &head.n_names);
-	put_hooks(buf, start, region, &hooks);
+	if (region->has_hooks)
+		put_hooks(buf, start, region, &hooks);
 	/* One byte more, so that the last one is NUL whatever the arrays end with. */
 	buf_addzero(buf, 1);
 	buf_addzero(buf, (PAGE - (buf->len - start) % PAGE) % PAGE);
@@ -368,7 +406,9 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 		return uspl_fail_nomem(err);
 	head.info_len = buf->len - start;
 	memcpy(buf->data + start, &head, sizeof(head));
-	if (region->has_hooks)
+	if (head.version >= USPL_ABI_VERSION_HOOKS)
 		memcpy(buf->data + start + sizeof(head), &hooks, sizeof(hooks));
+	if (head.version >= USPL_ABI_VERSION_MORE)
+		memcpy(buf->data + start + sizeof(head) + sizeof(hooks), &more, sizeof(more));
 	return 0;
 }
