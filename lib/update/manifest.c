@@ -17,6 +17,7 @@
 #include "update/fields.h"
 #include "update/hooked.h"
 #include "update/matched.h"
+#include "update/stated.h"
 
 #define ARCH "x86_64"
 
@@ -82,10 +83,10 @@ static const struct field upgrade_fields[] = {
 };
 
 /* The keys with other values than strings, or that aren't kept. */
-static const char *const update_others[] = { "format",  "arch",    "after",
-					     "upgrade", "targets", NULL };
-static const char *const target_others[] = { "build_ids", "functions", "matched",
-					     "hooks",     "answers",   NULL };
+static const char *const update_others[] = { "format",  "arch",     "after", "upgrade",
+					     "targets", "replaces", NULL };
+static const char *const target_others[] = { "build_ids", "functions", "matched", "hooks",
+					     "answers",   "states",    NULL };
 static const char *const no_others[] = { NULL };
 /* clang-format on */
 
@@ -163,7 +164,10 @@ static int read_target(json_object *object, struct update_target *target, struct
 	rc = matched_read(object, target, err);
 	if (rc)
 		return rc;
-	return hooked_read(object, target, err);
+	rc = hooked_read(object, target, err);
+	if (rc)
+		return rc;
+	return stated_read(object, target, err);
 }
 
 static int read_targets(json_object *array, struct update *update, struct uspl_err *err)
@@ -187,29 +191,27 @@ static int read_targets(json_object *array, struct update *update, struct uspl_e
 	return 0;
 }
 
-static int read_after(json_object *root, struct update *update, struct uspl_err *err)
+/* Ids of other updates; the key may be missing. */
+static int read_ids(json_object *root, const char *key, update_ids *ret, struct uspl_err *err)
 {
 	json_object *array;
 	int rc;
 
-	if (!json_object_object_get_ex(root, "after", NULL))
+	if (!json_object_object_get_ex(root, key, NULL))
 		return 0;
-	rc = fields_get(root, "after", json_type_array, &array, err);
+	rc = fields_get(root, key, json_type_array, &array, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < json_object_array_length(array); i++) {
-		char **id = vec_push(&update->after);
+		char **id = vec_push(ret);
 
 		if (!id)
 			return uspl_fail_nomem(err);
 		rc = fields_copy_string(json_object_array_get_idx(array, i), id, err);
 		if (rc)
 			return rc;
-		if (!*id || !update_id_valid(*id)) {
-			rc = uspl_fail(err, USPL_E_FILE, "'after' has a wrong value");
-			if (rc)
-				return rc;
-		}
+		if (!*id || !update_id_valid(*id))
+			return uspl_fail(err, USPL_E_FILE, "'%s' has a wrong value", key);
 	}
 	return 0;
 }
@@ -270,12 +272,18 @@ static int check_keys(const struct update *update, int64_t format, struct uspl_e
 		return uspl_fail(err, USPL_E_FORMAT, "format %d has no key 'after'", (int)format);
 	if (format < 4 && update->upgrade.source)
 		return uspl_fail(err, USPL_E_FORMAT, "format %d has no key 'upgrade'", (int)format);
+	if (format < 6 && update->replaces.n)
+		return uspl_fail(err, USPL_E_FORMAT, "format %d has no key 'replaces'",
+				 (int)format);
 	vec_for_each (&update->targets, target) {
 		if (format < 2 && target->matched.n)
 			return uspl_fail(err, USPL_E_FORMAT, "format 1 has no key 'matched'");
 		if (format < 5 && (target->hooks.n || target->answers.n))
 			return uspl_fail(err, USPL_E_FORMAT,
 					 "format %d has no keys 'hooks' and 'answers'",
+					 (int)format);
+		if (format < 6 && target->states.n)
+			return uspl_fail(err, USPL_E_FORMAT, "format %d has no key 'states'",
 					 (int)format);
 	}
 	return 0;
@@ -298,7 +306,10 @@ static int read_root(json_object *root, struct update *update, struct uspl_err *
 	rc = fields_read(root, update_fields, update, err);
 	if (rc)
 		return rc;
-	rc = read_after(root, update, err);
+	rc = read_ids(root, "after", &update->after, err);
+	if (rc)
+		return rc;
+	rc = read_ids(root, "replaces", &update->replaces, err);
 	if (rc)
 		return rc;
 	rc = read_upgrade(root, &update->upgrade, err);
@@ -371,6 +382,8 @@ static int write_target(struct json *json, const struct update_target *target, s
 		rc = matched_write(json, target, err);
 	if (!rc)
 		rc = hooked_write(json, target, err);
+	if (!rc)
+		rc = stated_write(json, target, err);
 	json_close(json, '}');
 	return rc;
 }
@@ -380,17 +393,33 @@ static int format_of(const struct update *update)
 {
 	const struct update_target *target;
 
-	vec_for_each (&update->targets, target)
-		if (target->hooks.n || target->answers.n)
+	int format = update->replaces.n ? UPDATE_FORMAT : UPDATE_FORMAT_PLAIN;
+
+	vec_for_each (&update->targets, target) {
+		if (target->states.n)
 			return UPDATE_FORMAT;
-	return UPDATE_FORMAT_PLAIN;
+		if ((target->hooks.n || target->answers.n) && format < UPDATE_FORMAT_HOOKS)
+			format = UPDATE_FORMAT_HOOKS;
+	}
+	return format;
+}
+
+static void write_ids(struct json *json, const char *key, const update_ids *ids)
+{
+	char *const *id;
+
+	if (!ids->n)
+		return;
+	json_open(json, key, '[');
+	vec_for_each (ids, id)
+		json_string(json, NULL, *id);
+	json_close(json, ']');
 }
 
 int manifest_write(const struct update *update, struct buf *buf, struct uspl_err *err)
 {
 	auto_json struct json json = { .pretty = true };
 	const struct update_target *target;
-	char *const *id;
 	int rc;
 
 	json_open(&json, NULL, '{');
@@ -399,12 +428,8 @@ int manifest_write(const struct update *update, struct buf *buf, struct uspl_err
 	rc = fields_write(&json, update_fields, update, err);
 	if (rc)
 		return rc;
-	if (update->after.n)
-		json_open(&json, "after", '[');
-	vec_for_each (&update->after, id)
-		json_string(&json, NULL, *id);
-	if (update->after.n)
-		json_close(&json, ']');
+	write_ids(&json, "after", &update->after);
+	write_ids(&json, "replaces", &update->replaces);
 	if (update->upgrade.source) {
 		json_open(&json, "upgrade", '{');
 		rc = fields_write(&json, upgrade_fields, &update->upgrade, err);

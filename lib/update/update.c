@@ -55,6 +55,7 @@ static void target_release(struct update_target *target)
 	struct update_function *function;
 	struct update_match *match;
 	struct update_hook *hook;
+	struct update_state *state;
 	char **text;
 
 	vec_for_each (&target->build_ids, text)
@@ -69,6 +70,11 @@ static void target_release(struct update_target *target)
 		free(hook->unit);
 	}
 	vec_release(&target->hooks);
+	vec_for_each (&target->states, state) {
+		free(state->name);
+		free(state->symbol);
+	}
+	vec_release(&target->states);
 	vec_for_each (&target->functions, function) {
 		free(function->name);
 		free(function->symbol);
@@ -101,6 +107,9 @@ void update_free(struct update *update)
 	vec_for_each (&update->after, id)
 		free(*id);
 	vec_release(&update->after);
+	vec_for_each (&update->replaces, id)
+		free(*id);
+	vec_release(&update->replaces);
 	free(update->id);
 	free(update->description);
 	free(update->created);

@@ -33,10 +33,11 @@
 
 /*
  * The newest format; format 1, which has no `matched`, 2, without `after`, 3, without `package`,
- * `version` and `upgrade`, and 4, without hooks and answers, are read, too. An update without these
- * is written in format 4.
+ * `version` and `upgrade`, 4, without hooks and answers, and 5, without `replaces` and states, are read, too. An
+ * update is written in the oldest one, from 4 on, that has all that is in it.
  */
-#define UPDATE_FORMAT 5
+#define UPDATE_FORMAT 6
+#define UPDATE_FORMAT_HOOKS 5
 #define UPDATE_FORMAT_PLAIN 4
 
 /* A function that the update redirects. */
@@ -53,6 +54,13 @@ struct update_hook {
 	char *name;   /* as people call it: "ready" */
 	char *symbol; /* its refname in new.o */
 	char *unit;
+};
+
+/* What the update makes of the program's data (USPL_STATE of uspl/hook.h). */
+struct update_state {
+	char *name;
+	uint32_t number; /* from 1 on */
+	char *symbol;    /* refname of the variable of new.o that asks; NULL: nothing asks */
 };
 
 /* Where a function of the pre code lies in a file, by the addresses it was linked for. */
@@ -80,6 +88,7 @@ struct update_target {
 	VEC(struct update_hook) hooks; /* in the order of units and lines */
 	VEC(char *)
 	answers; /* names of what would have been refused if the author hadn't seen to it */
+	VEC(struct update_state) states;
 	VEC(struct update_match) matched;
 	struct objfile *new_code, *pre_code;
 };
@@ -104,6 +113,8 @@ struct update_upgrade {
 	char *left_out;
 };
 
+typedef VEC(char *) update_ids;
+
 struct update {
 	char *id;          /* [A-Za-z0-9_.-], 1 to 63 characters */
 	char *description; /* one line, may be "" */
@@ -113,7 +124,8 @@ struct update {
 	char *version;     /* of that */
 	char *patch;       /* the source diff */
 	size_t patch_len;
-	VEC(char *) after; /* ids of the updates that the source of this one has in it */
+	update_ids after;    /* the updates that the source of this one has in it */
+	update_ids replaces; /* those that it was made without, and whose place it takes */
 	VEC(struct update_target) targets;
 	struct update_file file;
 	struct update_upgrade upgrade;

@@ -17,6 +17,7 @@
 #include "update/folder.h"
 #include "update/manifest.h"
 #include "update/parts.h"
+#include "update/stated.h"
 #include "update/tarball.h"
 #include "update/unpack.h"
 
@@ -113,7 +114,10 @@ static int read_target_code(struct parts *parts, size_t i, struct update_target 
 	rc = check_defined(target->pre_code, target, err);
 	if (rc)
 		return rc;
-	return hooked_check(target, err);
+	rc = hooked_check(target, err);
+	if (rc)
+		return rc;
+	return stated_check(target, err);
 }
 
 static int check_folder(const struct parts *parts, const struct update *update,

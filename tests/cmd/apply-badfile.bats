@@ -131,9 +131,9 @@ expect_bad() {
 }
 
 @test "a newer format" {
-	manifest_edit 's/"format": 1/"format": 5/'
+	manifest_edit 's/"format": 1/"format": 7/'
 	update_pack
-	expect_bad 1 'format 5'
+	expect_bad 1 'format 7'
 	expect_message 'hint: '
 }
 

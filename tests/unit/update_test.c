@@ -10,6 +10,7 @@
 #include "tap.h"
 #include "update/gzip.h"
 #include "update/manifest.h"
+#include "update/stated.h"
 #include "update/tarball.h"
 #include "update_sample.h"
 
@@ -358,8 +359,14 @@ static const struct {
 	const char *from, *to;
 	enum uspl_code want;
 } manifest_changes[] = {
-	{ "\"format\": 4", "\"format\": 6", USPL_E_FORMAT },
-	{ "\"format\": 4", "\"format\": 5", USPL_OK },       /* nothing in it is newer */
+	{ "\"format\": 4", "\"format\": 7", USPL_E_FORMAT },
+	{ "\"format\": 4", "\"format\": 6", USPL_OK }, /* nothing in it is newer */
+	{ "\"format\": 4", "\"format\": 5", USPL_OK }, /* the same */
+	{ "\"format\": 4,", "\"format\": 6, \"replaces\": [\"one\", \"two\"],", USPL_OK },
+	{ "\"format\": 4,", "\"format\": 5, \"replaces\": [\"one\"],", USPL_E_FORMAT },
+	{ "\"format\": 4,", "\"format\": 6, \"replaces\": [\"no id\"],", USPL_E_FILE },
+	{ "\"format\": 4,", "\"format\": 6, \"replaces\": [7],", USPL_E_FILE },
+	{ "\"format\": 4,", "\"format\": 6, \"replaces\": \"one\",", USPL_E_FILE },
 	{ "\"format\": 4", "\"format\": 3", USPL_OK },       /* the same */
 	{ "\"format\": 4", "\"format\": 2", USPL_OK },       /* nothing in it is newer */
 	{ "\"format\": 4", "\"format\": 1", USPL_E_FORMAT }, /* has no 'matched' */
@@ -479,6 +486,51 @@ static void test_hooks(void)
 	}
 }
 
+/* States of a target, in format 6, and what reading them comes to. */
+static void test_states(void)
+{
+	static const struct {
+		const char *format, *states;
+		enum uspl_code want;
+	} changes[] = {
+		{ "6", "{\"name\": \"a_1\", \"number\": 2}", USPL_OK },
+		{ "6", "{\"name\": \"a\", \"number\": 2, \"symbol\": \"x\"}", USPL_OK },
+		{ "5", "{\"name\": \"a\", \"number\": 2}", USPL_E_FORMAT },
+		{ "6", "{\"name\": \"a b\", \"number\": 2}", USPL_E_FILE },
+		{ "6", "{\"name\": \"a=2\", \"number\": 2}", USPL_E_FILE },
+		{ "6", "{\"name\": \"\", \"number\": 2}", USPL_E_FILE },
+		{ "6", "{\"name\": \"a\", \"number\": 0}", USPL_E_FILE },
+		{ "6", "{\"name\": \"a\", \"number\": -1}", USPL_E_FILE },
+		{ "6", "{\"name\": \"a\", \"number\": 1000000000}", USPL_E_FILE },
+		{ "6", "{\"name\": \"a\", \"number\": \"2\"}", USPL_E_FILE },
+		{ "6", "{\"name\": \"a\"}", USPL_E_FILE },
+		{ "6", "{\"name\": \"a\", \"number\": 2, \"x\": 1}", USPL_E_FORMAT },
+		{ "6", "7", USPL_E_FILE },
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		auto_update struct update *update = NULL;
+		auto_buf struct buf text = { 0 }, said = { 0 };
+		struct uspl_err err = { 0 };
+		int rc;
+
+		buf_addf(&text,
+			 "{\"format\": %s, \"arch\": \"x86_64\", \"id\": \"a\", \"description\": "
+			 "\"\","
+			 "\"created\": \"2026-01-31T12:00:00Z\", \"tool\": \"\", \"targets\": [{"
+			 "\"name\": \"server\", \"path\": \"server\", \"build_ids\": [], "
+			 "\"functions\": [], \"states\": [%s]}]}",
+			 changes[i].format, changes[i].states);
+		rc = manifest_read(text.data, text.len, &update, &err);
+		ok(rc == -(int)changes[i].want, "states, change %zu: %s", i, err.msg);
+		if (rc || i)
+			continue;
+		stated_text(update, &said);
+		ok(!strcmp(buf_str(&said), "a_1=2") && stated_number(update, "a_1") == 2 &&
+			   !stated_number(update, "a"),
+		   "a state as records have it: %s", buf_str(&said));
+	}
+}
+
 static void test_write(void)
 {
 	auto_update struct update *update = sample_update();
@@ -523,6 +575,7 @@ int main(void)
 	test_parts();
 	test_manifest();
 	test_hooks();
+	test_states();
 	test_write();
 	ok(!file_remove_tree(folder, &err), "everything is removed");
 	return tap_done();
