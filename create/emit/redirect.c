@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/demangle.h"
+#include "create/emit/state_list.h"
 #include "create/unit/srcloc.h"
 
 static int add_function(struct update_target *target, const struct objsec *sec,
@@ -74,9 +75,12 @@ static int add_hooks(const struct diff *diff, struct update_target *target, stru
 
 int redirect_list(const struct diff *diff, struct update_target *target, struct uspl_err *err)
 {
+	int rc;
+
 	for (size_t i = 0; i < diff->n; i++) {
 		const struct objfile *obj = diff->units[i].post.obj;
-		int rc = note_compiler(&diff->units[i].post, target, err);
+
+		rc = note_compiler(&diff->units[i].post, target, err);
 
 		for (size_t j = 0; j < obj->secs.n && !rc; j++)
 			rc = add_function(target, obj->secs.items[j], err);
@@ -84,5 +88,6 @@ int redirect_list(const struct diff *diff, struct update_target *target, struct 
 		if (rc)
 			return rc;
 	}
-	return add_hooks(diff, target, err);
+	rc = add_hooks(diff, target, err);
+	return rc ? rc : state_list_add(diff, target, err);
 }

@@ -9,8 +9,7 @@
 #include "create/unit/report_warn.h"
 #include "create/unit/unit.h"
 
-/* The next text of a section at *at or behind it, which moves on; NULL if there is none. */
-static const char *next_text(const struct objsec *sec, uint64_t *at)
+const char *answer_next_text(const struct objsec *sec, uint64_t *at)
 {
 	const char *data = (const char *)sec->data, *text;
 	size_t len;
@@ -45,7 +44,7 @@ static bool has(const struct objfile *obj, const char *name)
 	unsigned int line;
 	uint64_t at = 0;
 
-	while (sec && (text = next_text(sec, &at)) != NULL) {
+	while (sec && (text = answer_next_text(sec, &at)) != NULL) {
 		there = name_in(text, &line);
 		if (there && !strcmp(there, name))
 			return true;
@@ -59,7 +58,7 @@ static int read_unit(struct diff *diff, const struct unit *unit, struct uspl_err
 	const char *text;
 	uint64_t at = 0;
 
-	while (sec && (text = next_text(sec, &at)) != NULL) {
+	while (sec && (text = answer_next_text(sec, &at)) != NULL) {
 		struct diff_answer answer = { .unit = unit };
 		struct diff_answer *slot;
 

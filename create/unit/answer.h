@@ -10,6 +10,7 @@
 #include "base/types.h"
 
 struct diff;
+struct objsec;
 struct objsym;
 struct uspl_err;
 
@@ -18,6 +19,11 @@ struct uspl_err;
  * patches of the same sources.
  */
 int answer_read(struct diff *diff, struct uspl_err *err) uspl_must_check;
+/*
+ * The next text of a section of such texts at *at or behind it, which moves on; NULL if there is
+ * none.
+ */
+const char *answer_next_text(const struct objsec *sec, uint64_t *at);
 /* True if there is one for that name, which counts as used from then on. */
 bool answer_given(const struct diff *diff, const char *name);
 /* The same for a symbol: by the name that people write, or as the object has it. */

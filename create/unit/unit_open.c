@@ -32,7 +32,8 @@ static enum secinfo_kind kind_of(const struct objsec *sec)
 {
 	if (!(sec->flags & SHF_ALLOC) || sec->type == SHT_NOTE || name_starts(sec->name, ".note"))
 		return SECINFO_IGNORED;
-	if (!strcmp(sec->name, USPL_HOOK_SECTION) || !strcmp(sec->name, USPL_ANSWER_SECTION))
+	if (!strcmp(sec->name, USPL_HOOK_SECTION) || !strcmp(sec->name, USPL_ANSWER_SECTION) ||
+	    !strcmp(sec->name, USPL_STATE_SECTION))
 		return SECINFO_IGNORED;
 	if (!strcmp(sec->name, ".eh_frame"))
 		return SECINFO_UNWIND;

@@ -59,6 +59,7 @@ struct uspl_hook_acts {
 
 #define USPL_HOOK_SECTION ".uspl.hooks"
 #define USPL_ANSWER_SECTION ".uspl.answers"
+#define USPL_STATE_SECTION ".uspl.states"
 
 /* clang-format off */
 #define USPL_HOOK_(type, kind, name, function)                                                     \
@@ -87,6 +88,24 @@ struct uspl_hook_acts {
 #define USPL_ANSWERS_ON_(name, line)                                                               \
 	static const char uspl_answer_##line[]                                                     \
 		__attribute__((section(USPL_ANSWER_SECTION), used)) = "1:" #line ":" #name
+
+/*
+ * What the update makes of the program's data, for the updates that come after it: a name, which is
+ * an identifier, and a number from 1 on, written in digits. USPL_STATE_BEFORE(name) is the highest
+ * number that the updates in the process have for it when this one comes, those that it takes the
+ * place of included; 0: they don't know it. An update with a lower number than the process has is
+ * refused, and so is one that takes another's place and lacks a name of that one's.
+ * In the section: version, name, number.
+ */
+#define USPL_STATE(name, number)                                                                   \
+	static volatile unsigned int uspl_state_before_##name##_##number;                          \
+	static __inline__ unsigned int uspl_state_before_##name(void)                              \
+	{                                                                                          \
+		return uspl_state_before_##name##_##number;                                        \
+	}                                                                                          \
+	static const char uspl_state_##name[]                                                      \
+		__attribute__((section(USPL_STATE_SECTION), used)) = "1:" #name ":" #number
+#define USPL_STATE_BEFORE(name) uspl_state_before_##name()
 /* clang-format on */
 
 #endif
