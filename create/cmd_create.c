@@ -93,6 +93,20 @@ static int describe(const struct create_options *options, size_t index, struct b
 	return describe_source(options, build->name, update, err);
 }
 
+/* Names the updates whose place it takes. */
+static int name_replaced(const update_ids *replaced, struct update *update, struct uspl_err *err)
+{
+	char *const *from;
+
+	vec_for_each (replaced, from) {
+		char **id = vec_push(&update->replaces);
+
+		if (!id || !(*id = strdup(*from)))
+			return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
 /* The package that the update is made of, and where the files that it was matched with are then. */
 static int describe_package(const struct package *package, const struct build *build,
 			    struct update *update, struct uspl_err *err)
@@ -202,6 +216,8 @@ static int make_one(const struct create_options *options, size_t index, struct b
 	rc = refuse_patches(made->update, rc, err);
 	if (!rc)
 		rc = name_earlier(earlier, made->update, err);
+	if (!rc)
+		rc = name_replaced(&options->replaced, made->update, err);
 	if (!rc)
 		rc = against_files(build, &options->against, earlier, made->update, err);
 	if (!rc)

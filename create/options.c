@@ -15,8 +15,11 @@
 
 /* Options as they stand on the command line, where more must be made of them. */
 struct option_words {
-	cli_strings patches;
+	cli_strings patches, replaces;
 	const char *series, *patch_opt;
+	bool squash;
+	char **operands; /* of argv, n_operands of them */
+	size_t n_operands;
 };
 
 static const char *contradiction(const struct create_options *options,
@@ -27,7 +30,12 @@ static const char *contradiction(const struct create_options *options,
 		       "used with it";
 	if (!options->package_spec != !options->package_to)
 		return "--package and --to go together";
-	if (!words->patches.n && !words->series && !options->package_spec)
+	if (words->squash && (words->patches.n || words->series || options->package_spec))
+		return "--squash takes its patches from updates: --patch, --series and --package "
+		       "can't be used with it";
+	if (words->squash && !words->n_operands)
+		return "no updates given to be squashed";
+	if (!words->patches.n && !words->series && !options->package_spec && !words->squash)
 		return "no patch given";
 	if (options->package_spec && options->fixed_in)
 		return "--fixed-in is what --to says";
@@ -35,6 +43,8 @@ static const char *contradiction(const struct create_options *options,
 		return "--patch and --series can't be used together";
 	if (options->partly && !words->series && !options->package_spec)
 		return "--partly is for --series and --package";
+	if (words->series && words->replaces.n)
+		return "--replaces is for one update, not for a series";
 	if (words->series && options->description)
 		return "--description is for one update, not for a series";
 	if (options->build.keep && options->build.prebuild)
@@ -42,11 +52,11 @@ static const char *contradiction(const struct create_options *options,
 	return NULL;
 }
 
-/* rest: the first word that is no option; NULL: there is none. */
-static int check_words(const char *rest, const struct create_options *options,
-		       const struct option_words *words, struct uspl_err *err)
+static int check_words(const struct create_options *options, const struct option_words *words,
+		       struct uspl_err *err)
 {
 	const char *wrong = contradiction(options, words);
+	const char *rest = words->squash || !words->n_operands ? NULL : words->operands[0];
 
 	if (!rest && !wrong)
 		return CLI_GO_ON;
@@ -90,6 +100,10 @@ static int parse(int argc, char **argv, struct create_options *options, struct o
 		  "match this shipped program or library ahead; may be repeated" },
 		{ 0, "after", "UPDATE", CLI_STRINGS, &options->against.after,
 		  "an update that is applied before this one; may be repeated" },
+		{ 0, "replaces", "UPDATE", CLI_STRINGS, &words->replaces,
+		  "an update whose place this one takes; may be repeated" },
+		{ 0, "squash", NULL, CLI_FLAG, &words->squash,
+		  "make one update of those given, which takes their place" },
 		{ 0, "debuginfo", "FOLDER", CLI_STRING, &options->against.folder,
 		  "look for debugging information of these here, too" },
 		{ 'j', "jobs", "N", CLI_INT, &build->jobs,
@@ -114,7 +128,8 @@ static int parse(int argc, char **argv, struct create_options *options, struct o
 	/* clang-format on */
 	const struct cli_command cmd = {
 		.name = "uspl-create",
-		.synopsis = "[OPTION]... --patch=FILE | --series=PATH | --package=NAME",
+		.synopsis = "[OPTION]... --patch=FILE | --series=PATH | --package=NAME | "
+			    "--squash UPDATE...",
 		.summary = "Make an update from a source diff",
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
@@ -123,7 +138,9 @@ static int parse(int argc, char **argv, struct create_options *options, struct o
 
 	if (rc)
 		return rc;
-	return check_words(argv[first], options, words, err);
+	words->operands = argv + first;
+	words->n_operands = (size_t)(argc - first);
+	return check_words(options, words, err);
 }
 
 static int random_id(char *id, struct uspl_err *err)
@@ -146,7 +163,7 @@ static int add_patch(struct create_options *options, const char *path, const cha
 
 	if (!patch)
 		return uspl_fail_nomem(err);
-	*patch = (struct build_patch){ path, name, option };
+	*patch = (struct build_patch){ path, name, option, NULL };
 	return 0;
 }
 
@@ -154,8 +171,20 @@ static int add_patches(struct create_options *options, const struct option_words
 		       struct uspl_err *err)
 {
 	struct series_patch *listed;
+	struct update *const *squashed;
 	const char **name;
-	int rc;
+	int rc = squash_read(&options->squash, words->operands, words->n_operands, err);
+
+	if (rc)
+		return rc;
+	vec_for_each (&options->squash.updates, squashed) {
+		struct build_patch *patch = vec_push(&options->build.patches);
+
+		if (!patch)
+			return uspl_fail_nomem(err);
+		*patch = (struct build_patch){ (*squashed)->id, NULL, words->patch_opt,
+					       (*squashed)->patch };
+	}
 
 	vec_for_each (&words->patches, name) {
 		rc = add_patch(options, *name, NULL, words->patch_opt, err);
@@ -178,12 +207,40 @@ static int add_patches(struct create_options *options, const struct option_words
 	return 0;
 }
 
+/* Finds out whose place the update takes: what was named, and what it is made of. */
+static int read_replaced(struct create_options *options, const struct option_words *words,
+			 struct uspl_err *err)
+{
+	struct update *const *squashed;
+	const char *const *word;
+
+	vec_for_each (&words->replaces, word) {
+		char **id = vec_push(&options->replaced);
+		int rc = id ? update_named(*word, id, err) : uspl_fail_nomem(err);
+
+		if (rc)
+			return rc;
+	}
+	vec_for_each (&options->squash.updates, squashed) {
+		char **id = vec_push(&options->replaced);
+
+		if (!id || !(*id = strdup((*squashed)->id)))
+			return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
 static int check_id(const struct create_options *options, struct uspl_err *err)
 {
 	auto_free char *last = options_id(options, options->build.patches.n - 1);
+	char *const *id;
 
 	if (!last)
 		return uspl_fail_nomem(err);
+	vec_for_each (&options->replaced, id)
+		if (!strcmp(*id, last))
+			return uspl_fail(err, USPL_E_USAGE,
+					 "the update '%s' can't take its own place", last);
 	if (update_id_valid(last))
 		return 0;
 	uspl_fail(err, USPL_E_USAGE, "'%s' can't be an update's id", last);
@@ -202,6 +259,9 @@ static int complete(struct create_options *options, const struct option_words *w
 	if (!options->build.jobs)
 		options->build.jobs = get_nprocs();
 	rc = add_patches(options, words, err);
+	if (rc)
+		return rc;
+	rc = read_replaced(options, words, err);
 	if (rc)
 		return rc;
 	rc = provenance_time(&options->created, &fixed, err);
@@ -227,17 +287,24 @@ int options_parse(int argc, char **argv, struct create_options *options, struct 
 	if (rc == CLI_GO_ON)
 		rc = complete(options, &words, err);
 	vec_release(&words.patches);
+	vec_release(&words.replaces);
 	return rc;
 }
 
 void options_release(struct create_options *options)
 {
+	char **id;
+
 	vec_release(&options->build.patches);
 	vec_release(&options->wanted.names);
 	vec_release(&options->wanted.excluded);
 	series_release(&options->series);
 	vec_release(&options->against.paths);
 	vec_release(&options->against.after);
+	vec_for_each (&options->replaced, id)
+		free(*id);
+	vec_release(&options->replaced);
+	squash_release(&options->squash);
 	package_release(&options->package);
 	free(options->package_id);
 	free(options->package_description);

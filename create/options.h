@@ -8,6 +8,7 @@
 #include "create/against.h"
 #include "create/package/package.h"
 #include "create/patch/series.h"
+#include "create/squash.h"
 #include "create/targets.h"
 #include "create/tree/build.h"
 
@@ -29,6 +30,8 @@ struct create_options {
 	char *package_id, *package_description; /* what id and description point to then */
 	series_patches series;
 	char made_id[OPTIONS_ID_LEN + 1]; /* what id points to if none was given */
+	update_ids replaced;              /* those whose place the new one takes */
+	struct squash squash;             /* those that it is made of, instead of a diff */
 };
 
 /* Parses argv into options, which are zeroed before. Returns as cli_parse does. */

@@ -121,9 +121,12 @@ static int read_patches(struct builder *builder, struct uspl_err *err)
 	vec_for_each (&builder->options->patches, wanted) {
 		struct patch_file *patch = vec_push(&builder->patches);
 		size_t start = builder->text.len;
-		int rc =
-			patch ? diff_read(wanted->path, &builder->text, err) : uspl_fail_nomem(err);
+		int rc = patch ? 0 : uspl_fail_nomem(err);
 
+		if (!rc && wanted->text)
+			buf_addstr(&builder->text, wanted->text);
+		else if (!rc)
+			rc = diff_read(wanted->path, &builder->text, err);
 		if (rc)
 			return rc;
 		patch->name = wanted->name ? wanted->name : wanted->path;

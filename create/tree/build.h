@@ -21,6 +21,7 @@ struct build_patch {
 	const char *path;   /* "-": standard input */
 	const char *name;   /* for people; NULL: the path */
 	const char *option; /* for patch(1), such as "-p0"; NULL: none */
+	const char *text;   /* the diff itself; NULL: it is in the file */
 };
 
 /* An update that a process gets before this one; the strings are the update's. */
