@@ -25,6 +25,16 @@ static bool is_expected(const struct update *update, const char *id)
 	return false;
 }
 
+static bool is_replaced(const struct update *update, const char *id)
+{
+	char *const *replaced;
+
+	vec_for_each (&update->replaces, replaced)
+		if (!strcmp(*replaced, id))
+			return true;
+	return false;
+}
+
 static bool has_function(const struct update_target *target, const char *name)
 {
 	const struct update_function *function;
@@ -67,6 +77,15 @@ bool base_explain(const struct update *update, const struct update_target *targe
 {
 	const struct region *region;
 
+	vec_for_each (others, region) {
+		if (region->module != module || !region_is_live(region) ||
+		    !is_replaced(update, region->id))
+			continue;
+		uspl_context(err, "the update takes the place of '%s', which is applied",
+			     region->id);
+		uspl_hint(err, "apply it with '--replace'");
+		return true;
+	}
 	if (explain_missing(update, module, others, err))
 		return true;
 	vec_for_each (others, region) {

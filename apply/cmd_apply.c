@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "apply/process.h"
+#include "apply/replace.h"
 #include "base/cancel.h"
 #include "base/cli.h"
 #include "base/file.h"
@@ -27,6 +28,8 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 	const struct cli_option table[] = {
 		{ 0, "enabled", NULL, CLI_FLAG, &opts->enabled,
 		  "the updates that are enabled, instead of UPDATE" },
+		{ 0, "replace", "ID,ID", CLI_OPTIONAL, &opts->live.replace,
+		  "take the place of these updates (default: of those that it names)" },
 		SELECTION_ALL(&opts->sel),
 		SELECTION_OPTIONS(&opts->sel),
 		LIVE_OPTIONS(&opts->live),
@@ -42,6 +45,9 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 	int first, rest, rc = cli_parse(&cmd, argc, argv, &first, err);
 	bool has_updates;
 
+	if (rc)
+		return rc;
+	rc = replace_check(opts->live.replace, err);
 	if (rc)
 		return rc;
 	rest = argc - first;

@@ -8,10 +8,12 @@
 #include "apply/load_place.h"
 #include "apply/map_region.h"
 #include "apply/sites.h"
+#include "apply/data_states.h"
 #include "apply/threads.h"
 #include "safety/frames.h"
 #include "switch/entries.h"
 #include "switch/trampolines.h"
+#include "update/stated.h"
 
 int load_describe(const struct update *update, const char *module_name, const char *build_id,
 		  struct region *region, struct uspl_err *err)
@@ -36,6 +38,7 @@ static int describe(const struct load *load, struct region *region, struct uspl_
 {
 	const struct sites_input input = { load->proc, load->image, load->match, load->target,
 					   load->present };
+	auto_buf struct buf states = { 0 };
 	int rc = load_describe(load->update, load->module->name, load->module->build_id, region,
 			       err);
 
@@ -43,6 +46,11 @@ static int describe(const struct load *load, struct region *region, struct uspl_
 	region->state = USPL_REGION_LOADED;
 	if (rc)
 		return rc;
+	stated_text(load->update, &states);
+	region->replaces = strdup(load->replaces);
+	region->states = strdup(buf_str(&states));
+	if (!region->replaces || !region->states || states.oom)
+		return uspl_fail_nomem(err);
 	rc = load_name_functions(load, region, err);
 	if (rc)
 		return rc;
@@ -277,6 +285,26 @@ static int load_entries(const struct load *load, struct region *region, struct u
 	return rc;
 }
 
+/* Tells the new code what other updates have made of the program's data. */
+static int tell_states(const struct load *load, const struct link *link, struct uspl_err *err)
+{
+	const struct update_state *state;
+
+	vec_for_each (&load->target->states, state) {
+		uint32_t before = data_states_before(load->present, load->replaced, state->name);
+		const struct objsym *sym =
+			state->symbol ? objfile_symbol(load->target->new_code, state->symbol)
+				      : NULL;
+		int rc = sym ? proc_write(load->proc, link_address(link, sym), &before,
+					  sizeof(before), err)
+			     : 0;
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 int load_update(const struct load *load, struct region *ret_region, struct uspl_err *err)
 {
 	auto_region struct region region = { 0 };
@@ -307,6 +335,9 @@ int load_update(const struct load *load, struct region *ret_region, struct uspl_
 			return rc;
 	}
 	rc = load_entries(load, &region, err);
+	if (rc)
+		return rc;
+	rc = tell_states(load, link, err);
 	if (rc)
 		return rc;
 	rc = tell_program(load, link, &region, err);

@@ -22,7 +22,9 @@ struct load {
 	struct resolver *resolver;
 	const struct update *update;
 	const struct update_target *target;
-	const region_vec *present; /* the process's regions before */
+	const region_vec *present;  /* the process's regions before */
+	const region_vec *replaced; /* those whose place it takes, which aren't in present */
+	const char *replaces;       /* the ids of replaced updates, separated by blanks; "": none */
 };
 
 /*

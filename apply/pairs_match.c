@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "match/origin.h"
 #include "proc/module_tls.h"
+#include "record/chain_slot.h"
 #include "record/detours.h"
 #include "record/overlay.h"
 
@@ -103,6 +104,8 @@ static int match_pair(const struct pairs_scope *scope, struct pair *pair, struct
 	rc = module_tls_note(proc, pair->modules, pair->module, pair->image, err);
 	if (rc)
 		return rc;
+	if (scope->replaced)
+		chain_slots_unpatch_image(scope->replaced, pair->image);
 	rc = overlay_add(pair->image, proc, scope->others, pair->module->start, err);
 	if (rc)
 		return rc;

@@ -9,6 +9,8 @@
 #include "apply/load.h"
 #include "apply/map_region.h"
 #include "apply/pending.h"
+#include "apply/replace.h"
+#include "apply/data_states.h"
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/demangle.h"
@@ -32,7 +34,9 @@ struct session {
 	struct live_options *opts;
 	struct proc *proc;
 	module_vec modules;
-	region_vec regions; /* what was there before */
+	region_vec regions;  /* what was there before */
+	region_vec replaced; /* of that, those whose place this update takes */
+	struct buf replaces; /* their ids */
 	pair_vec pairs;
 	module_list others; /* with a target's name, but another program */
 	pending_vec noted;
@@ -69,6 +73,8 @@ static int load_pair(struct session *session, const struct pair *pair, struct us
 		.update = session->update,
 		.target = pair->target,
 		.present = &session->regions,
+		.replaced = &session->replaced,
+		.replaces = buf_str(&session->replaces),
 	};
 	auto_resolver struct resolver *resolver = NULL;
 	struct region *item = vec_push(&session->loaded);
@@ -156,14 +162,27 @@ static void unload(struct session *session)
 	partial_mapping_sweep(session->proc);
 }
 
+static int fail_nothing_new(const struct session *session, struct uspl_err *err)
+{
+	const char *id = session->replaced.items[0].id;
+
+	uspl_fail(err, USPL_E_CONFLICT,
+		  "nothing of the update '%s' is to be switched on in the place of '%s'",
+		  session->update->id, id);
+	uspl_hint(err, "undo '%s' by itself", id);
+	return -USPL_E_CONFLICT;
+}
+
 /* Switches on what isn't yet; with --check, looks whether that could be done. */
 static int switch_on(const struct session *session, struct report *report, struct uspl_err *err)
 {
-	auto_free struct region **regions = calloc(session->loaded.n + 1, sizeof(*regions));
+	auto_free struct region **regions =
+		calloc(session->loaded.n + session->replaced.n + 1, sizeof(*regions));
 	struct transition transition = {
 		.proc = session->proc,
 		.modules = &session->modules,
 		.regions = regions,
+		.replaced = regions ? regions + session->loaded.n : NULL,
 		.direction = TRANSITION_ON,
 		.wait_s = session->opts->wait_s,
 		.max_pause_s = session->opts->max_pause_s,
@@ -181,8 +200,10 @@ static int switch_on(const struct session *session, struct report *report, struc
 	vec_for_each (&session->loaded, region)
 		if (region->state != USPL_REGION_APPLIED)
 			regions[transition.n_regions++] = region;
+	vec_for_each (&session->replaced, region)
+		transition.replaced[transition.n_replaced++] = region;
 	if (!transition.n_regions)
-		return 0;
+		return transition.n_replaced ? fail_nothing_new(session, err) : 0;
 	return session->opts->check ? report_check(report, &transition, err)
 				    : transition_run(&transition, &report->result, err);
 }
@@ -291,6 +312,7 @@ static struct pairs_scope pairs_scope(const struct session *session)
 		.modules = &session->modules,
 		.own = &session->loaded,
 		.others = &session->regions,
+		.replaced = &session->replaced,
 	};
 }
 
@@ -358,6 +380,33 @@ static int load(struct session *session, struct uspl_err *err)
 	return note_pending(session, err);
 }
 
+/* Finds the updates whose place this one takes, which the policy must allow to be undone. */
+static int take_replaced(struct session *session, struct report *report, struct uspl_err *err)
+{
+	const char *asked = session->opts->replace;
+	const struct region *region;
+	int rc;
+
+	if (!asked)
+		return data_states_check(session->update, &session->regions, &session->replaced,
+					 err);
+	rc = replace_take(session->update, asked, &session->regions, &session->replaced,
+			  &session->replaces, err);
+	if (rc)
+		return rc;
+	rc = data_states_check(session->update, &session->regions, &session->replaced, err);
+	if (rc)
+		return rc;
+	vec_for_each (&session->replaced, region) {
+		rc = permit_process(session->opts->permit, POLICY_UNDO, session->proc, region->id,
+				    NULL, &session->opts->max_pause_s, err);
+		if (rc)
+			return rc;
+	}
+	report->replaced = strdup(buf_str(&session->replaces));
+	return report->replaced ? 0 : uspl_fail_nomem(err);
+}
+
 /* For --check: finds out what run_session would meet. */
 static int check_session(struct session *session, struct report *report, struct uspl_err *err)
 {
@@ -366,6 +415,9 @@ static int check_session(struct session *session, struct report *report, struct 
 	int rc;
 
 	report->already = applied == session->loaded.n;
+	rc = take_replaced(session, report, err);
+	if (rc)
+		return rc;
 	rc = find_pairs(session, err);
 	report->already &= pairs_done(&session->pairs);
 	if (rc)
@@ -392,10 +444,16 @@ static int run_session(struct session *session, struct report *report, struct us
 	rc = switch_on(session, report, err);
 	if (rc)
 		return rc;
-	rc = load(session, err);
+	rc = take_replaced(session, report, err);
+	if (!rc)
+		rc = load(session, err);
 	report->already &= pairs_done(&session->pairs) && !pending_is_news(&session->noted);
 	if (!rc)
 		rc = switch_on(session, report, err);
+	if (!rc && session->opts->replace &&
+	    replace_forget_pending(session->proc, session->update, session->opts->replace,
+				   &session->regions, NULL) != 0)
+		log_info("apply", "a replaced update stays pending in pid %d", session->proc->pid);
 	if (!rc)
 		sweep(session);
 	else if (rc != -USPL_E_STRANDED)
@@ -523,6 +581,8 @@ static int apply_once(const struct update *update, pid_t pid, const struct live_
 	vec_release(&session.others);
 	pending_release(&session.noted);
 	regions_release(&session.regions);
+	regions_release(&session.replaced);
+	buf_release(&session.replaces);
 	modules_release(&session.modules);
 	proc_free(session.proc);
 	return rc;

@@ -45,8 +45,9 @@ struct pairs_scope {
 	const struct update *update;
 	const struct proc *proc;
 	const module_vec *modules;
-	const region_vec *own;    /* of the update: the live ones */
-	const region_vec *others; /* all others */
+	const region_vec *own;      /* of the update: the live ones */
+	const region_vec *others;   /* all others */
+	const region_vec *replaced; /* those whose place the update takes, or NULL */
 };
 
 /*

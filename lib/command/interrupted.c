@@ -11,6 +11,7 @@
 #include "inject/inject.h"
 #include "record/journal.h"
 #include "switch/hooks.h"
+#include "switch/replaced.h"
 #include "switch/trampolines.h"
 #include "switch/transition.h"
 
@@ -26,6 +27,9 @@ void interrupted_rest(const struct proc *proc, region_vec *regions, const char *
 {
 	struct region *region;
 
+	/* Entries of the updates whose place it takes may have gone back already. */
+	if (replaced_any(regions, id))
+		return;
 	vec_for_each (regions, region)
 		if (is_half_switched(region, id) && !trampolines_rest(proc, region))
 			return;
@@ -38,11 +42,16 @@ void interrupted_rest(const struct proc *proc, region_vec *regions, const char *
 	}
 }
 
-/* The first region that has been left so, not of the update `except`; NULL if there is none. */
+/*
+ * The first region that has been left so, not of the update `except` unless it takes the place of
+ * others; NULL if there is none.
+ */
 static const struct region *find_left(const region_vec *regions, const char *except)
 {
 	const struct region *region;
 
+	if (except && replaced_any(regions, except))
+		except = NULL;
 	vec_for_each (regions, region)
 		if (region_is_interrupted(region) && !region->gone &&
 		    !(except && region_has_id(region, except)))
@@ -70,10 +79,11 @@ static int complete(struct proc *proc, const module_vec *modules, region_vec *re
 		    const char *id, const struct live_options *opts,
 		    enum transition_direction direction, struct uspl_err *err)
 {
-	auto_free struct region **list = calloc(regions->n, sizeof(*list));
+	auto_free struct region **list = calloc(2 * regions->n, sizeof(*list));
 	struct transition transition = { .proc = proc,
 					 .modules = modules,
 					 .regions = list,
+					 .replaced = list ? list + regions->n : NULL,
 					 .direction = direction,
 					 .wait_s = opts->wait_s,
 					 .max_pause_s = opts->max_pause_s,
@@ -96,6 +106,8 @@ static int complete(struct proc *proc, const module_vec *modules, region_vec *re
 		    !(direction == TRANSITION_ON && region->state == USPL_REGION_APPLIED))
 			list[transition.n_regions++] = region;
 	}
+	if (direction == TRANSITION_ON)
+		transition.n_replaced = replaced_find(regions, id, transition.replaced);
 	return transition.n_regions ? transition_run(&transition, &result, err) : 0;
 }
 

@@ -12,6 +12,11 @@ struct live_options {
 	double wait_s, max_pause_s, hook_limit_s, hook_pause_s;
 	int scan_mib;
 	bool stop, check, json;
+	/*
+	 * Of apply: ids, separated by commas, of the updates whose place the new one takes; "": those
+	 * that it names itself; NULL: it takes none's.
+	 */
+	const char *replace;
 	const struct permit *permit; /* asked of each process (permit.h); NULL: it isn't */
 	uint64_t starttime; /* of the one process that is meant; 0: whatever process has the pid */
 };

@@ -73,6 +73,7 @@ static void success_json(const struct report *report, struct buf *out)
 	report_functions(&json, &report->regions);
 	if (report->direction == TRANSITION_ON)
 		report_pending(&json, report->pending.items, report->pending.n);
+	report_words(&json, "replaced", report->replaced);
 	json_number(&json, "stop_us", (int64_t)(report->result.stop_us + 0.5));
 	json_number(&json, "held_us", (int64_t)(report->result.held_us + 0.5));
 	json_number(&json, "attempts", report->result.attempts);
@@ -126,6 +127,8 @@ static void success_line(const struct report *report, struct buf *out)
 			 report->result.stop_us);
 	if (!report->already && report->result.held_us > 0)
 		buf_addf(out, ", callers held %.0f us", report->result.held_us);
+	if (report->replaced && *report->replaced)
+		buf_addf(out, ", in the place of %s", report->replaced);
 	if (report->pending.n && report->direction == TRANSITION_ON) {
 		buf_addstr(out, report->already ? ": pending for " : "; pending for ");
 		add_names(report, out);
@@ -232,6 +235,8 @@ void report_clear(struct report *report)
 		free(*text);
 	vec_for_each (&report->remarks, text)
 		free(*text);
+	free(report->replaced);
+	report->replaced = NULL;
 	vec_release(&report->pending);
 	vec_release(&report->remarks);
 	vec_release(&report->regions);

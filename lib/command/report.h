@@ -4,7 +4,7 @@
  *
  * Text: "applied k3x9 to pid 4711: 3 functions, stopped 84 us". JSON, one object to a line:
  * {"id","pid","state","functions":[{"name","old","new","module"}],"stop_us","attempts"}, with
- * "pending":[...] where libraries are, and after a failure {"id","pid","state","error","message"};
+ * "pending":[...] where libraries are, "replaced":[...] where updates were, and after a failure {"id","pid","state","error","message"};
  * with "hooks":[{"name","kind","us","result"}] where some were called, with "signal" or "late" in
  * the place of "result" if that ended it.
  *
@@ -31,6 +31,7 @@ struct report {
 	 * update was pending for.
 	 */
 	VEC(char *) pending;
+	char *replaced; /* ids of the updates whose place it took, separated by blanks; NULL: none */
 	hook_log hooks;      /* those that were called */
 	VEC(char *) remarks; /* lines for stderr: what the user has to know of a success */
 	struct transition_result result;
@@ -67,6 +68,8 @@ size_t report_count(const region_list *regions);
 void report_functions(struct json *json, const region_list *regions);
 /* Adds "pending":[...] to an open object, if there are any. */
 void report_pending(struct json *json, char *const *names, size_t n);
+/* Adds KEY:[...] of words with blanks between them to an open object, if there are any. */
+void report_words(struct json *json, const char *key, const char *words);
 /* Adds "changed" to an open object, of one of many processes. */
 void report_changed(struct json *json, const struct report *report, bool changed);
 /* Frees the lists. */

@@ -3,6 +3,8 @@
 
 #include "command/report.h"
 
+#include <string.h>
+
 size_t report_count(const region_list *regions)
 {
 	const struct region **region;
@@ -47,4 +49,19 @@ void report_changed(struct json *json, const struct report *report, bool changed
 {
 	if (report->one_of_many)
 		json_truth(json, "changed", changed);
+}
+
+void report_words(struct json *json, const char *key, const char *words)
+{
+	const char *at = words ? words : "";
+	size_t len;
+
+	if (!*at)
+		return;
+	json_open(json, key, '[');
+	for (; *at; at += len + (at[len] == ' ')) {
+		len = strcspn(at, " ");
+		json_bytes(json, NULL, at, len);
+	}
+	json_close(json, ']');
 }

@@ -5,6 +5,7 @@
 
 #include "switch/backend.h"
 #include "switch/hooks.h"
+#include "switch/replaced.h"
 #include "switch/trampolines.h"
 
 static int add_sites(struct site_plan *plan, const struct region *region, bool on,
@@ -39,6 +40,9 @@ static int stop_all_open(struct run *run, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
+	rc = replaced_add_sites(t, plan, err);
+	if (rc)
+		return rc;
 	return site_plan_check(plan, err);
 }
 
@@ -114,7 +118,8 @@ static int switch_all(struct run *run, struct uspl_err *err)
 		return rc;
 	if (!rc) {
 		rc = write_selectors(run, on ? USPL_SELECTOR_NEW : USPL_SELECTOR_OLD, err);
-		if (!rc)
+		/* With replaced updates the records follow when the threads run again. */
+		if (!rc && !run->t->n_replaced)
 			rc = write_states(run, on ? USPL_REGION_APPLIED : USPL_REGION_UNDONE, err);
 		run->switched = !rc;
 		if (!rc)
@@ -147,8 +152,10 @@ static int stop_and_look(struct run *run, int64_t deadline, struct uspl_err *err
 /* With all threads at a standstill: a library that may be unloaded must still lie where it was. */
 static int check_modules(const struct run *run, struct uspl_err *err)
 {
-	for (size_t i = 0; i < run->t->n_regions; i++) {
-		const struct region *region = run->t->regions[i];
+	for (size_t i = 0; i < run->t->n_regions + run->t->n_replaced; i++) {
+		const struct region *region = i < run->t->n_regions
+						      ? run->t->regions[i]
+						      : run->t->replaced[i - run->t->n_regions];
 		const struct module *module = module_at(run->t->modules, region->module);
 
 		if (module && !module->lasting && module_is_gone(run->t->proc, module))

@@ -26,6 +26,7 @@
 
 #include "arch/arch.h"
 #include "base/log.h"
+#include "switch/replaced.h"
 #include "switch/stopless.h"
 #include "thread/tracer_thread.h"
 
@@ -104,6 +105,9 @@ static int plan(struct stopless *stopless, struct uspl_err *err)
 	int rc;
 
 	stopless->open = false;
+	rc = replaced_refuse_back(t, err);
+	if (rc)
+		return rc;
 	vec_for_each (&stopless->parts, part) {
 		rc = plan_part(stopless, part, err);
 		if (rc)

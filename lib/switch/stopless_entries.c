@@ -273,5 +273,8 @@ int stopless_finalize(struct stopless *stopless, struct uspl_err *err)
 		*err = why;
 	if (rc && !on)
 		return rc;
+	/* With replaced updates the records follow in their order (replaced.h). */
+	if (stopless->t->n_replaced)
+		return 0;
 	return write_states(stopless, on ? USPL_REGION_APPLIED : USPL_REGION_UNDONE, err);
 }

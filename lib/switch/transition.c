@@ -16,6 +16,7 @@
 #include "safety/stack.h"
 #include "switch/backend.h"
 #include "switch/hooks.h"
+#include "switch/replaced.h"
 #include "switch/trampolines.h"
 #include "thread/vm_sharers.h"
 
@@ -75,29 +76,30 @@ static int add_new_code(struct run *run, const struct region *region, struct usp
 	return 0;
 }
 
-/* Of one region: the code, and the trampolines on the way to it. */
-static int add_region(struct run *run, const struct region *region, const region_vec *present,
+/* Of one region that goes on or off: the code, and the trampolines on the way to it. */
+static int add_region(struct run *run, const struct region *region,
+		      enum transition_direction direction, const region_vec *present,
 		      struct uspl_err *err)
 {
 	bool either = region_is_interrupted(region);
 	int rc = 0;
 
-	if (run->t->direction == TRANSITION_ON || either) {
+	if (direction == TRANSITION_ON || either) {
 		rc = add_old_code(run, region, err);
 		if (rc)
 			return rc;
 	}
-	if (run->t->direction == TRANSITION_ON || either) {
+	if (direction == TRANSITION_ON || either) {
 		rc = trampolines_guard(&run->safety, region, present, true, err);
 		if (rc)
 			return rc;
 	}
-	if (run->t->direction == TRANSITION_OFF || either) {
+	if (direction == TRANSITION_OFF || either) {
 		rc = add_new_code(run, region, err);
 		if (rc)
 			return rc;
 	}
-	if (run->t->direction == TRANSITION_OFF || either)
+	if (direction == TRANSITION_OFF || either)
 		return trampolines_guard(&run->safety, region, present, false, err);
 	return 0;
 }
@@ -132,6 +134,8 @@ static int require_memory(const struct transition *t, struct uspl_err *err)
 
 	for (size_t i = 0; i < t->n_regions; i++)
 		pages += 1 + 2 * t->regions[i]->sites.n;
+	for (size_t i = 0; i < t->n_replaced; i++)
+		pages += 1 + t->replaced[i]->sites.n;
 	return memcg_require(t->proc, pages * PAGE, err);
 }
 
@@ -144,12 +148,16 @@ static int add_owned(struct run *run, const struct transition *t, struct uspl_er
 
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < t->n_regions; i++)
-		vec_for_each (&t->regions[i]->sites, site) {
+	for (size_t i = 0; i < t->n_regions + t->n_replaced; i++) {
+		const struct region *region =
+			i < t->n_regions ? t->regions[i] : t->replaced[i - t->n_regions];
+
+		vec_for_each (&region->sites, site) {
 			rc = owners_refuse_at(owners, site, err);
 			if (rc)
 				return rc;
 		}
+	}
 	safety_seal(&run->safety);
 	return owned_code_guard(owners, &run->safety, err);
 }
@@ -167,7 +175,12 @@ static int run_prepare(struct run *run, const struct transition *t, int64_t dead
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < t->n_regions; i++) {
-		rc = add_region(run, t->regions[i], &present, err);
+		rc = add_region(run, t->regions[i], t->direction, &present, err);
+		if (rc)
+			return rc;
+	}
+	for (size_t i = 0; i < t->n_replaced; i++) {
+		rc = add_region(run, t->replaced[i], TRANSITION_OFF, &present, err);
 		if (rc)
 			return rc;
 	}
@@ -463,13 +476,18 @@ static bool stops_all(const struct transition *t)
 static int switch_over(struct run *run, int64_t deadline, struct transition_result *result,
 		       struct uspl_err *err)
 {
+	struct uspl_err why = { 0 };
 	/* Before the switch, so that it can still fail without harm. */
 	int rc = run->t->direction == TRANSITION_ON ? note_applied(run->t, err) : 0;
 
 	if (rc)
 		return rc;
-	return stops_all(run->t) ? run_stop_all(run, deadline, result, err)
-				 : run_stopless(run, deadline, result, err);
+	rc = stops_all(run->t) ? run_stop_all(run, deadline, result, err)
+			       : run_stopless(run, deadline, result, err);
+	/* The switch is done. The next command finds in the records that this is left. */
+	if (!rc && run->t->n_replaced && replaced_settle(run->t, &why) != 0)
+		log_info("replace", "the switch is made, but not all records say so: %s", why.msg);
+	return rc;
 }
 
 int transition_run(const struct transition *t, struct transition_result *ret, struct uspl_err *err)

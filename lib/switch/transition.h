@@ -47,6 +47,12 @@ struct transition {
 	const module_vec *modules;
 	struct region **regions; /* all of one update, n_regions of them */
 	size_t n_regions;
+	/*
+	 * On: all live regions of the updates whose place this one takes, oldest first; they are
+	 * switched off in the same instant.
+	 */
+	struct region **replaced;
+	size_t n_replaced;
 	enum transition_direction direction;
 	double wait_s; /* how long to go on trying while a function is busy */
 	/*
@@ -105,7 +111,7 @@ DEFINE_AUTO_RELEASE(outlook, struct transition_outlook, transition_outlook_relea
 
 /*
  * Runs the transition. On success the regions' states and, when switching on, applied_at and order
- * are written in the target and in the structures. USPL_E_BUSY names the thread, the function and
+ * are written in the target and in the structures; replaced regions are UNDONE. USPL_E_BUSY names the thread, the function and
  * the call chain. USPL_E_UNSTOPPABLE, USPL_E_OVERWRITTEN, USPL_E_TRACED, USPL_E_PAUSE: nothing has
  * changed.
  * USPL_E_HOOK: a hook refuses, or has failed; what hooks did was taken back by hooks.
