@@ -3,6 +3,7 @@
 
 #include "base/hook_kind.h"
 #include "command/report.h"
+#include "update/stated.h"
 #include "view/show.h"
 
 static const char *or_null(const char *text)
@@ -32,6 +33,8 @@ static void add_update(struct json *json, const struct scan_update *update, bool
 		json_string(json, "signer", or_null(presence->record->signer));
 		report_functions(json, &status->regions);
 		report_pending(json, status->pending.items, status->pending.n);
+		report_words(json, "replaced", presence->record->replaces);
+		report_words(json, "states", presence->record->states);
 		json_close(json, '}');
 	}
 	json_close(json, ']');
@@ -100,7 +103,9 @@ static void add_target(struct json *json, const struct update_target *target)
 
 void json_file(const struct update *update, struct json *json)
 {
+	auto_buf struct buf states = { 0 };
 	const struct update_target *target;
+	char *const *id;
 
 	json_open(json, NULL, '{');
 	json_string(json, "id", update->id);
@@ -121,6 +126,14 @@ void json_file(const struct update *update, struct json *json)
 			json_string(json, "left_out", update->upgrade.left_out);
 		json_close(json, '}');
 	}
+	if (update->replaces.n)
+		json_open(json, "replaces", '[');
+	vec_for_each (&update->replaces, id)
+		json_string(json, NULL, *id);
+	if (update->replaces.n)
+		json_close(json, ']');
+	stated_text(update, &states);
+	report_words(json, "states", buf_str(&states));
 	json_open(json, "targets", '[');
 	vec_for_each (&update->targets, target)
 		add_target(json, target);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/hook_kind.h"
+#include "update/stated.h"
 #include "base/text.h"
 #include "view/table.h"
 
@@ -112,6 +113,16 @@ static void add_functions(struct buf *out, const struct region_status *status)
 	table_render(&table, INDENT, out);
 }
 
+/* Words of a record, which the process may have written. */
+static void add_words(struct buf *out, const char *what, const char *words)
+{
+	if (!words || !*words)
+		return;
+	buf_addf(out, INDENT "%s ", what);
+	text_add_printable(out, words, strlen(words), false);
+	buf_addstr(out, "\n");
+}
+
 /* Which file it was applied from, and which key that was signed with, as its record says. */
 static void add_file(struct buf *out, const struct region *record)
 {
@@ -119,6 +130,8 @@ static void add_file(struct buf *out, const struct region *record)
 		buf_addf(out, INDENT "sha256 %s\n", record->digest);
 	if (*record->signer)
 		buf_addf(out, INDENT "signed with key %s\n", record->signer);
+	add_words(out, "in the place of", record->replaces);
+	add_words(out, "states", record->states);
 }
 
 static void add_processes(struct buf *out, const struct scan_update *update)
@@ -206,7 +219,9 @@ static void add_package(struct buf *out, const struct update_upgrade *package)
 
 void show_file(const struct update *update, struct buf *out)
 {
+	auto_buf struct buf states = { 0 }, replaces = { 0 };
 	const struct update_target *target;
+	char *const *id;
 
 	add_line(out, "id", update->id);
 	add_line(out, "description", update->description);
@@ -219,6 +234,13 @@ void show_file(const struct update *update, struct buf *out)
 	if (update->file.digest[0])
 		add_line(out, "sha256", update->file.digest);
 	add_package(out, &update->upgrade);
+	vec_for_each (&update->replaces, id)
+		buf_addf(&replaces, "%s%s", replaces.len ? " " : "", *id);
+	if (replaces.len)
+		add_line(out, "replaces", buf_str(&replaces));
+	stated_text(update, &states);
+	if (states.len)
+		add_line(out, "states", buf_str(&states));
 	vec_for_each (&update->targets, target)
 		add_target(out, target);
 	add_patch(out, update->patch, update->patch_len);
