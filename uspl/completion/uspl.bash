@@ -47,7 +47,7 @@ _uspl_argument() {
 	--user) compgen -u ;;
 	--unit) systemctl list-units --plain --no-legend 2> /dev/null | awk '{ print $1 }' ;;
 	--tree) _uspl_pids ;;
-	--id) _uspl_ids ;;
+	--id | --replace) _uspl_ids ;;
 	--tracer) uspl-trace tracers 2> /dev/null | awk '{ print $1 }' ;;
 	--function | --notrace) [ -z "$3" ] || _uspl_functions "$3" ;;
 	--exe | --pid-file | --file | --key | --sign | --patch | --symbols | --source | --output) return 1 ;;
@@ -59,7 +59,7 @@ _uspl_argument() {
 # _uspl_operands COMMAND WORD - what stands for itself
 _uspl_operands() {
 	case $1 in
-	uspl-apply | uspl-enable | uspl-sign | uspl-verify) compgen -f -X '!*.tar.gz' -- "$2" ;;
+	uspl-apply | uspl-create | uspl-enable | uspl-sign | uspl-verify) compgen -f -X '!*.tar.gz' -- "$2" ;;
 	uspl-disable) uspl-list --json 2> /dev/null | grep -oE '"id": *"[^"]*"' | sed 's/.*"\([^"]*\)"/\1/' ;;
 	uspl-undo) _uspl_ids && compgen -f -X '!*.tar.gz' -- "$2" ;;
 	esac

@@ -52,7 +52,7 @@ function __uspl_operands
             __fish_complete_suffix .tar.gz
         case uspl-disable
             uspl-list --json 2>/dev/null | grep -oE '"id": *"[^"]*"' | sed 's/.*"\([^"]*\)"/\1/'
-        case uspl-apply uspl-enable uspl-sign uspl-verify
+        case uspl-apply uspl-create uspl-enable uspl-sign uspl-verify
             __fish_complete_suffix .tar.gz
     end
     string match -qr '^uspl-(create|enable|disable|list|upgrade|keygen|sign|verify)$' $command[1]; or __fish_complete_pids

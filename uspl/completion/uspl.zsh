@@ -32,7 +32,7 @@ _uspl_argument() {
 	--user) compadd -- ${(f)"$(cut -d: -f1 /etc/passwd)"} ;;
 	--unit) compadd -- ${(f)"$(systemctl list-units --plain --no-legend 2> /dev/null | awk '{ print $1 }')"} ;;
 	--tree) _uspl_pids ;;
-	--id) _uspl_ids ;;
+	--id | --replace) _uspl_ids ;;
 	--tracer) compadd -- ${(f)"$(uspl-trace tracers 2> /dev/null | awk '{ print $1 }')"} ;;
 	--function | --notrace) [[ -z $pid ]] || compadd -- ${(f)"$(uspl-trace list $pid 2> /dev/null | awk '$1 != "none" { print $NF }')"} ;;
 	*) _files ;;
