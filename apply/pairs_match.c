@@ -15,7 +15,6 @@
 #include "base/log.h"
 #include "match/origin.h"
 #include "proc/module_tls.h"
-#include "record/chain_slot.h"
 #include "record/detours.h"
 #include "record/overlay.h"
 
@@ -105,7 +104,7 @@ static int match_pair(const struct pairs_scope *scope, struct pair *pair, struct
 	if (rc)
 		return rc;
 	if (scope->replaced)
-		chain_slots_unpatch_image(scope->replaced, pair->image);
+		overlay_leave_out(pair->image, scope->replaced);
 	rc = overlay_add(pair->image, proc, scope->others, pair->module->start, err);
 	if (rc)
 		return rc;

@@ -88,6 +88,11 @@ int overlay_add(struct image *image, const struct proc *proc, const region_vec *
 	return 0;
 }
 
+void overlay_leave_out(struct image *image, const region_vec *regions)
+{
+	chain_slots_unpatch_image(regions, image);
+}
+
 int overlay_image(const struct proc *proc, const struct module *module, struct image **ret,
 		  struct uspl_err *err)
 {

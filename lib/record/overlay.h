@@ -22,6 +22,12 @@ int overlay_add(struct image *image, const struct proc *proc, const region_vec *
 		taddr module, struct uspl_err *err) uspl_must_check;
 
 /*
+ * The other way round: gives the image the bytes that were at the entries before these updates,
+ * which are then as if they weren't there.
+ */
+void overlay_leave_out(struct image *image, const region_vec *regions);
+
+/*
  * A module's image with all that updates have added, and without the jumps of the tracer and of
  * markers; image_free frees it.
  */
