@@ -13,6 +13,7 @@
 #include "safety/frames.h"
 #include "switch/entries.h"
 #include "switch/trampolines.h"
+#include "update/refname.h"
 #include "update/stated.h"
 
 int load_describe(const struct update *update, const char *module_name, const char *build_id,
@@ -30,6 +31,34 @@ int load_describe(const struct update *update, const char *module_name, const ch
 	    !region->digest || !region->signer)
 		return uspl_fail_nomem(err);
 	region->patch_len = strlen(region->patch);
+	return 0;
+}
+
+/* The variables whose initial values change: those that new code means by their names. */
+static int find_data(const struct load *load, struct region *region, struct uspl_err *err)
+{
+	const struct update_datum *datum;
+
+	vec_for_each (&load->target->data, datum) {
+		const struct objsym *sym = objfile_symbol(load->target->new_code, datum->symbol);
+		struct region_datum *item = vec_push(&region->data_values);
+		struct symbol_value value = { 0 };
+		int rc = item ? 0 : uspl_fail_nomem(err);
+
+		if (!rc && (!sym || sym->sec))
+			rc = uspl_fail(err, USPL_E_FILE, "no new code reads '%s'", datum->symbol);
+		if (!rc)
+			rc = resolve(load->resolver, sym, &value, err);
+		if (rc)
+			return rc;
+		item->addr = value.addr;
+		item->len = datum->len;
+		memcpy(item->was, datum->was, datum->len);
+		memcpy(item->is, datum->is, datum->len);
+		item->name = strdup(refname_symbol(datum->symbol));
+		if (!item->name)
+			return uspl_fail_nomem(err);
+	}
 	return 0;
 }
 
@@ -51,6 +80,9 @@ static int describe(const struct load *load, struct region *region, struct uspl_
 	region->states = strdup(buf_str(&states));
 	if (!region->replaces || !region->states || states.oom)
 		return uspl_fail_nomem(err);
+	rc = find_data(load, region, err);
+	if (rc)
+		return rc;
 	rc = load_name_functions(load, region, err);
 	if (rc)
 		return rc;

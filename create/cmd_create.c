@@ -201,6 +201,7 @@ static int make_one(const struct create_options *options, size_t index, struct b
 	int rc = builder_next(builder, &build, err);
 
 	made->report.explain = options->explain;
+	made->report.adopt_data = options->adopt_data;
 	made->update = update_new();
 	if (!rc)
 		rc = made->update ? describe(options, index, build, made->update, err)

@@ -6,6 +6,7 @@
 #include "create/diff/compare.h"
 #include "create/diff/correlate.h"
 #include "create/diff/hook_list.h"
+#include "create/vet/vet_adopt.h"
 #include "create/diff/reason.h"
 #include "create/diff/select.h"
 #include "create/emit/emit_objects.h"
@@ -233,6 +234,9 @@ static int run(struct diff *diff, struct update_target *target, bool *wanted, bo
 	if (rc)
 		return rc;
 	rc = emit_new(diff, target, err);
+	if (rc)
+		return rc;
+	rc = vet_adopt_list(diff, target, err);
 	if (rc)
 		return rc;
 	rc = want_missing(diff, target->new_code, wanted, ret_more, err);

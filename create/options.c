@@ -68,6 +68,29 @@ static int check_words(const struct create_options *options, const struct option
 	return -USPL_E_USAGE;
 }
 
+/* Lines of the table: about shipped files, about other updates, about how it is made. */
+/* clang-format off */
+#define AGAINST_OPTIONS(against)                                                                   \
+	{ 'a', "against", "FILE", CLI_STRINGS, &(against)->paths,                                  \
+	  "match this shipped program or library ahead; may be repeated" },                        \
+	{ 0, "debuginfo", "FOLDER", CLI_STRING, &(against)->folder,                                \
+	  "look for debugging information of these here, too" }
+#define WAY_OPTIONS(options)                                                                       \
+	{ 0, "adopt-data", NULL, CLI_FLAG, &(options)->adopt_data,                                 \
+	  "let processes take over initial values that they still have" },                         \
+	{ 0, "explain", NULL, CLI_FLAG, &(options)->explain,                                       \
+	  "say for all that is in the update why it is there" },                                   \
+	{ 0, "dry-run", NULL, CLI_FLAG, &(options)->dry_run,                                       \
+	  "do everything but write the update" }
+#define STACK_OPTIONS(options, words)                                                              \
+	{ 0, "after", "UPDATE", CLI_STRINGS, &(options)->against.after,                            \
+	  "an update that is applied before this one; may be repeated" },                          \
+	{ 0, "replaces", "UPDATE", CLI_STRINGS, &(words)->replaces,                                \
+	  "an update whose place this one takes; may be repeated" },                               \
+	{ 0, "squash", NULL, CLI_FLAG, &(words)->squash,                                           \
+	  "make one update of those given, which takes their place" }
+/* clang-format on */
+
 static int parse(int argc, char **argv, struct create_options *options, struct option_words *words,
 		 struct uspl_err *err)
 {
@@ -96,16 +119,9 @@ static int parse(int argc, char **argv, struct create_options *options, struct o
 		  "only this program or library; % stands for any text" },
 		{ 0, "exclude", "NAME", CLI_STRINGS, &options->wanted.excluded,
 		  "not this program or library; as --target" },
-		{ 'a', "against", "FILE", CLI_STRINGS, &options->against.paths,
-		  "match this shipped program or library ahead; may be repeated" },
-		{ 0, "after", "UPDATE", CLI_STRINGS, &options->against.after,
-		  "an update that is applied before this one; may be repeated" },
-		{ 0, "replaces", "UPDATE", CLI_STRINGS, &words->replaces,
-		  "an update whose place this one takes; may be repeated" },
-		{ 0, "squash", NULL, CLI_FLAG, &words->squash,
-		  "make one update of those given, which takes their place" },
-		{ 0, "debuginfo", "FOLDER", CLI_STRING, &options->against.folder,
-		  "look for debugging information of these here, too" },
+		AGAINST_OPTIONS(&options->against),
+		STACK_OPTIONS(options, words),
+		WAY_OPTIONS(options),
 		{ 'j', "jobs", "N", CLI_INT, &build->jobs,
 		  "commands to run at once (default: one a processor)" },
 		{ 'o', "output", "PATH", CLI_STRING, &options->output,
@@ -114,10 +130,6 @@ static int parse(int argc, char **argv, struct create_options *options, struct o
 		  "sign it with this secret key: writes uspl-ID.tar.gz.sig, too" },
 		{ 0, "fixed-in", "VERSION", CLI_STRING, &options->fixed_in,
 		  "the version of the source package that has the fix, too" },
-		{ 0, "explain", NULL, CLI_FLAG, &options->explain,
-		  "say for all that is in the update why it is there" },
-		{ 0, "dry-run", NULL, CLI_FLAG, &options->dry_run,
-		  "do everything but write the update" },
 		{ 0, "patch-opt", "OPTION", CLI_STRING, &words->patch_opt,
 		  "an option for patch(1), such as -p2 (default: -p1, else -p0)" },
 		{ 0, "keep", "FOLDER", CLI_STRING, &build->keep,

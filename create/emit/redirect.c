@@ -89,5 +89,7 @@ int redirect_list(const struct diff *diff, struct update_target *target, struct 
 			return rc;
 	}
 	rc = add_hooks(diff, target, err);
-	return rc ? rc : state_list_add(diff, target, err);
+	if (rc)
+		return rc;
+	return state_list_add(diff, target, err);
 }

@@ -16,6 +16,7 @@ struct report {
 	struct patched_lines *patched; /* the source lines that change; NULL: they aren't known */
 	VEC(char *) warnings;          /* one line each, in the order in which they came up */
 	bool explain;                  /* fill in the explanation */
+	bool adopt_data;               /* initial values may change where that is sound */
 	struct buf explanation;        /* lines for people */
 };
 

@@ -16,7 +16,9 @@
 #include "create/unit/answer.h"
 #include "create/unit/dbgtype.h"
 #include "create/unit/equal.h"
+#include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
+#include "create/vet/vet_adopt.h"
 #include "create/vet/vet_checks.h"
 
 /* The reference at the start of a variable, if there is one. */
@@ -66,7 +68,8 @@ static uint64_t declared_size(const struct objsym *sym)
 		       : 0;
 }
 
-static int refuse_data(const struct objsym *sym, struct uspl_err *err)
+/* unfit: what keeps processes from taking the new value over; "" if that wasn't asked. */
+static int refuse_data(const struct objsym *sym, const char *unfit, struct uspl_err *err)
 {
 	const struct objsym *old = syminfo_of(sym)->twin;
 	auto_buf struct buf was = { 0 }, is = { 0 };
@@ -102,6 +105,13 @@ static int refuse_data(const struct objsym *sym, struct uspl_err *err)
 		rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE,
 				"the initial value of '%s' changes from %s to %s", sym->name, from,
 				to);
+	if (*unfit) {
+		uspl_hint(err,
+			  "it can't be adopted, since %s; give it its value by a hook, and say "
+			  "USPL_ANSWERS(%s)",
+			  unfit, sym->name);
+		return rc;
+	}
 	uspl_hint(err,
 		  "the variable exists already and keeps its value; leave the initial value "
 		  "as it is, and let changed code use a new variable or constant; or give it "
@@ -119,14 +129,19 @@ int vet_data(const struct diff *diff, const struct unit *unit, struct uspl_err *
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
 		const struct syminfo *syminfo = syminfo_of(sym);
+		auto_buf struct buf why = { 0 };
 
 		if (!syminfo->twin || !syminfo->changed ||
 		    (sym->sec && secinfo_of(sym->sec)->reason))
 			continue;
+		if (diff->report->adopt_data && sym_is_variable(sym) &&
+		    syminfo->twin->size == sym->size && sym->sec &&
+		    vet_adopt_is_possible(unit, sym, &why))
+			continue;
 		/* No answer makes room for another size. */
 		if (syminfo->twin->size == sym->size && answer_given_for(diff, sym))
 			continue;
-		return refuse_data(sym, err);
+		return refuse_data(sym, buf_str(&why), err);
 	}
 	return 0;
 }

@@ -248,8 +248,18 @@ struct uspl_region_hooks {
 };
 
 /*
- * Follows struct uspl_region_hooks in the records of an update that takes the place of others, or
- * that has states.
+ * A variable of the program that has its old initial value before the switch and the new one after
+ * it, and gets the old one back by an undo if it still has the new one.
+ */
+struct uspl_region_datum {
+	uint64_t addr;
+	uint32_t name, len;
+	uint8_t was[USPL_SITE_BYTES_MAX], is[USPL_SITE_BYTES_MAX];
+};
+
+/*
+ * Follows struct uspl_region_hooks in the records of an update that takes the place of others, that
+ * has states, or changes initial values.
  *
  * The replaced updates' records stay APPLIED until all is switched, and this one's says
  * SWITCHING_ON until theirs say UNDONE. So while it does, the records of those in `replaces` that
@@ -258,6 +268,7 @@ struct uspl_region_hooks {
 struct uspl_region_more {
 	uint32_t replaces; /* offset of a string: ids, separated by blanks; "" if there are none */
 	uint32_t states;   /* the same: "NAME=NUMBER" (uspl/hook.h) */
+	uint32_t data, n_data; /* offset of the struct uspl_region_datum array */
 };
 
 /*
@@ -348,7 +359,8 @@ USPL_ABI_ASSERT(struct uspl_range, 24);
 USPL_ABI_ASSERT(struct uspl_region, 280);
 USPL_ABI_ASSERT(struct uspl_region_hook, 16);
 USPL_ABI_ASSERT(struct uspl_region_hooks, 16);
-USPL_ABI_ASSERT(struct uspl_region_more, 8);
+USPL_ABI_ASSERT(struct uspl_region_datum, 48);
+USPL_ABI_ASSERT(struct uspl_region_more, 16);
 USPL_ABI_ASSERT(struct uspl_threads, 56);
 USPL_ABI_ASSERT(struct uspl_descriptor, 32);
 USPL_ABI_ASSERT(struct uspl_detour, 56);

@@ -27,11 +27,15 @@ void interrupted_rest(const struct proc *proc, region_vec *regions, const char *
 {
 	struct region *region;
 
-	/* Entries of the updates whose place it takes may have gone back already. */
+	/*
+	 * Entries of the updates whose place it takes may have gone back already, and values have
+	 * changed.
+	 */
 	if (replaced_any(regions, id))
 		return;
 	vec_for_each (regions, region)
-		if (is_half_switched(region, id) && !trampolines_rest(proc, region))
+		if (is_half_switched(region, id) &&
+		    (region->data_values.n || !trampolines_rest(proc, region)))
 			return;
 	vec_for_each (regions, region) {
 		if (!is_half_switched(region, id))

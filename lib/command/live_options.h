@@ -13,8 +13,8 @@ struct live_options {
 	int scan_mib;
 	bool stop, check, json;
 	/*
-	 * Of apply: ids, separated by commas, of the updates whose place the new one takes; "": those
-	 * that it names itself; NULL: it takes none's.
+	 * Of apply: ids, separated by commas, of the updates whose place the new one takes; "":
+	 * those that it names itself; NULL: it takes none's.
 	 */
 	const char *replace;
 	const struct permit *permit; /* asked of each process (permit.h); NULL: it isn't */

@@ -4,8 +4,8 @@
  *
  * Text: "applied k3x9 to pid 4711: 3 functions, stopped 84 us". JSON, one object to a line:
  * {"id","pid","state","functions":[{"name","old","new","module"}],"stop_us","attempts"}, with
- * "pending":[...] where libraries are, "replaced":[...] where updates were, and after a failure {"id","pid","state","error","message"};
- * with "hooks":[{"name","kind","us","result"}] where some were called, with "signal" or "late" in
+ * "pending":[...] where libraries are, "replaced":[...] where updates were, and after a failure
+ * {"id","pid","state","error","message"}; with "hooks":[{"name","kind","us","result"}] where some were called, with "signal" or "late" in
  * the place of "result" if that ended it.
  *
  * With --check: "k3x9 can be applied to pid 4711: 3 functions, 12 threads stood still for 84 us",
@@ -31,7 +31,8 @@ struct report {
 	 * update was pending for.
 	 */
 	VEC(char *) pending;
-	char *replaced; /* ids of the updates whose place it took, separated by blanks; NULL: none */
+	/* Ids of the updates whose place it took, separated by blanks; NULL: none. */
+	char *replaced;
 	hook_log hooks;      /* those that were called */
 	VEC(char *) remarks; /* lines for stderr: what the user has to know of a success */
 	struct transition_result result;

@@ -120,7 +120,11 @@ void region_release(struct region *region)
 {
 	struct region_site *site;
 	struct region_hook *hook;
+	struct region_datum *datum;
 
+	vec_for_each (&region->data_values, datum)
+		free(datum->name);
+	vec_release(&region->data_values);
 	vec_for_each (&region->sites, site)
 		free(site->name);
 	vec_for_each (&region->hooks, hook)

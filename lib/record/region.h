@@ -61,6 +61,15 @@ struct region_hook {
 	enum uspl_hook_kind kind;
 };
 
+/* An initial value that the update changes. */
+struct region_datum {
+	char *name;
+	taddr addr;
+	uint8_t len;
+	uint8_t was[USPL_SITE_BYTES_MAX], is[USPL_SITE_BYTES_MAX];
+	bool changed; /* in the switch that goes on */
+};
+
 struct region {
 	taddr self, map;
 	uint64_t map_len, info_len;
@@ -95,6 +104,7 @@ struct region {
 	uint32_t hooks_done;
 	/* ids of the updates whose place it takes, and "NAME=NUMBER", separated by blanks */
 	char *replaces, *states; /* NULL or "": none */
+	VEC(struct region_datum) data_values;
 };
 
 typedef VEC(struct region) region_vec;

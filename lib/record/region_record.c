@@ -164,7 +164,25 @@ static bool read_more(struct part *part, const struct uspl_region *head, struct 
 	memcpy(&raw, info->data + at, sizeof(raw));
 	region->replaces = info_string(part, raw.replaces);
 	region->states = info_string(part, raw.states);
-	return region->replaces && region->states;
+	if (!region->replaces || !region->states ||
+	    !info_holds(info, raw.data, raw.n_data, sizeof(struct uspl_region_datum)))
+		return false;
+	for (uint32_t i = 0; i < raw.n_data; i++) {
+		struct region_datum *datum = vec_push(&region->data_values);
+		struct uspl_region_datum one;
+
+		memcpy(&one, info->data + raw.data + i * sizeof(one), sizeof(one));
+		if (!datum || !one.len || one.len > sizeof(one.is))
+			return false;
+		datum->addr = one.addr;
+		datum->len = (uint8_t)one.len;
+		memcpy(datum->was, one.was, sizeof(one.was));
+		memcpy(datum->is, one.is, sizeof(one.is));
+		datum->name = info_string(part, one.name);
+		if (!datum->name)
+			return false;
+	}
+	return true;
 }
 
 /* Trampolines and selector are what the tools write to: they must be where the region is. */
@@ -309,6 +327,27 @@ static void put_hooks(struct buf *buf, size_t start, const struct region *region
 	buf->oom |= raws.oom;
 }
 
+static void put_data(struct buf *buf, size_t start, const struct region *region,
+		     struct uspl_region_more *more)
+{
+	const struct region_datum *datum;
+	auto_buf struct buf raws = { 0 };
+
+	vec_for_each (&region->data_values, datum) {
+		struct uspl_region_datum raw = { .addr = datum->addr, .len = datum->len };
+
+		raw.name = put_string(buf, start, datum->name);
+		memcpy(raw.was, datum->was, sizeof(raw.was));
+		memcpy(raw.is, datum->is, sizeof(raw.is));
+		buf_add(&raws, &raw, sizeof(raw));
+	}
+	buf_align(buf, 8);
+	more->data = (uint32_t)(buf->len - start);
+	more->n_data = (uint32_t)region->data_values.n;
+	buf_add(buf, raws.data, raws.len);
+	buf->oom |= raws.oom;
+}
+
 /* What read_region would refuse must not be written. */
 static bool names_fit(const struct region *region)
 {
@@ -331,17 +370,31 @@ static bool names_fit(const struct region *region)
 	return fit;
 }
 
+static int check_size(const struct region *region, struct uspl_err *err)
+{
+	if (!names_fit(region))
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "a name in the update '%s' is too long",
+				 region->id);
+	if (region->patch_len > REGION_INFO_MAX / 2 || region->sites.n > COUNT_MAX ||
+	    region->ranges.n > COUNT_MAX || region->names.n > COUNT_MAX)
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "the update '%s' is too large",
+				 region->id);
+	return 0;
+}
+
 /* The oldest version that has all that the record says: older versions of uspl read that. */
 static uint32_t version_of(const struct region *region)
 {
-	if ((region->replaces && *region->replaces) || (region->states && *region->states))
+	if ((region->replaces && *region->replaces) || (region->states && *region->states) ||
+	    region->data_values.n)
 		return USPL_ABI_VERSION_MORE;
 	return region->has_hooks ? USPL_ABI_VERSION_HOOKS : USPL_ABI_VERSION;
 }
 
-int region_encode(const struct region *region, struct buf *buf, struct uspl_err *err)
+/* The record's head but for its strings and arrays. */
+static struct uspl_region head_of(const struct region *region)
 {
-	struct uspl_region head = {
+	return (struct uspl_region){
 		.magic = USPL_REGION_MAGIC,
 		.version = version_of(region),
 		.state = region->state,
@@ -365,17 +418,19 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 		.thread_key = region->thread_key,
 		.patch_len = (uint32_t)region->patch_len,
 	};
+}
+
+int region_encode(const struct region *region, struct buf *buf, struct uspl_err *err)
+{
+	struct uspl_region head = head_of(region);
 	struct uspl_region_hooks hooks = { 0 };
 	struct uspl_region_more more;
 	size_t start = buf->len, fixed = sizeof(head);
+	int rc;
 
-	if (!names_fit(region))
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "a name in the update '%s' is too long",
-				 region->id);
-	if (region->patch_len > REGION_INFO_MAX / 2 || region->sites.n > COUNT_MAX ||
-	    region->ranges.n > COUNT_MAX || region->names.n > COUNT_MAX)
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "the update '%s' is too large",
-				 region->id);
+	rc = check_size(region, err);
+	if (rc)
+		return rc;
 	memcpy(head.id, region->id, sizeof(head.id));
 	if (head.version >= USPL_ABI_VERSION_HOOKS)
 		fixed += sizeof(hooks);
@@ -390,7 +445,7 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 	head.signer = put_string(buf, start, region->signer);
 	if (head.version >= USPL_ABI_VERSION_MORE)
 		more = (struct uspl_region_more){ put_string(buf, start, region->replaces),
-						  put_string(buf, start, region->states) };
+						  put_string(buf, start, region->states), 0, 0 };
 	head.patch = (uint32_t)(buf->len - start);
 	buf_add(buf, region->patch, region->patch_len);
 	buf_addzero(buf, 1);
@@ -399,6 +454,8 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 	put_ranges(buf, start, &region->names, &head.names, &head.n_names);
 	if (region->has_hooks)
 		put_hooks(buf, start, region, &hooks);
+	if (head.version >= USPL_ABI_VERSION_MORE)
+		put_data(buf, start, region, &more);
 	/* One byte more, so that the last one is NUL whatever the arrays end with. */
 	buf_addzero(buf, 1);
 	buf_addzero(buf, (PAGE - (buf->len - start) % PAGE) % PAGE);

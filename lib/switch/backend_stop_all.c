@@ -5,6 +5,7 @@
 
 #include "switch/backend.h"
 #include "switch/hooks.h"
+#include "switch/initial.h"
 #include "switch/replaced.h"
 #include "switch/trampolines.h"
 
@@ -107,11 +108,16 @@ static int switch_all(struct run *run, struct uspl_err *err)
 {
 	bool on = run->t->direction == TRANSITION_ON;
 	enum uspl_region_state before = run->t->regions[0]->state;
-	int rc = hooks_act(run, err), put_back;
+	int rc = initial_check(run->t, err), put_back;
 
 	if (rc)
 		return rc;
+	rc = hooks_act(run, err);
+	if (rc)
+		return rc;
 	rc = write_states(run, on ? USPL_REGION_SWITCHING_ON : USPL_REGION_SWITCHING_OFF, err);
+	if (!rc)
+		rc = initial_switch(run->t, err);
 	if (!rc)
 		rc = site_plan_switch(&run->plan, err);
 	if (rc == -USPL_E_STRANDED)
@@ -128,7 +134,8 @@ static int switch_all(struct run *run, struct uspl_err *err)
 		if (put_back)
 			return put_back;
 	}
-	/* The sites are as they were; selectors and states follow. */
+	/* The sites are as they were; values, selectors and states follow. */
+	initial_restore(run->t);
 	put_back = write_selectors(run, on ? USPL_SELECTOR_OLD : USPL_SELECTOR_NEW, NULL);
 	if (!put_back)
 		put_back = write_states(run, before, NULL);

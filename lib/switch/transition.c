@@ -16,6 +16,7 @@
 #include "safety/stack.h"
 #include "switch/backend.h"
 #include "switch/hooks.h"
+#include "switch/initial.h"
 #include "switch/replaced.h"
 #include "switch/trampolines.h"
 #include "thread/vm_sharers.h"
@@ -463,13 +464,13 @@ static int check_entries(struct run *run, struct uspl_err *err)
 	int rc = backend_stop_all.open(run, err);
 
 	backend_stop_all.close(run);
-	return rc;
+	return rc ? rc : initial_check(run->t, err);
 }
 
-/* Hooks that run at a standstill need one. */
+/* Hooks that run at a standstill need one, and so do values that change with the functions. */
 static bool stops_all(const struct transition *t)
 {
-	return t->stop_all || hooks_want_standstill(t);
+	return t->stop_all || hooks_want_standstill(t) || initial_any(t);
 }
 
 /* Between the hooks that come before all and those that follow. */

@@ -86,7 +86,7 @@ static const struct field upgrade_fields[] = {
 static const char *const update_others[] = { "format",  "arch",     "after", "upgrade",
 					     "targets", "replaces", NULL };
 static const char *const target_others[] = { "build_ids", "functions", "matched", "hooks",
-					     "answers",   "states",    NULL };
+					     "answers",   "states",    "data",    NULL };
 static const char *const no_others[] = { NULL };
 /* clang-format on */
 
@@ -282,9 +282,9 @@ static int check_keys(const struct update *update, int64_t format, struct uspl_e
 			return uspl_fail(err, USPL_E_FORMAT,
 					 "format %d has no keys 'hooks' and 'answers'",
 					 (int)format);
-		if (format < 6 && target->states.n)
-			return uspl_fail(err, USPL_E_FORMAT, "format %d has no key 'states'",
-					 (int)format);
+		if (format < 6 && (target->states.n || target->data.n))
+			return uspl_fail(err, USPL_E_FORMAT,
+					 "format %d has no keys 'states' and 'data'", (int)format);
 	}
 	return 0;
 }
@@ -396,7 +396,7 @@ static int format_of(const struct update *update)
 	int format = update->replaces.n ? UPDATE_FORMAT : UPDATE_FORMAT_PLAIN;
 
 	vec_for_each (&update->targets, target) {
-		if (target->states.n)
+		if (target->states.n || target->data.n)
 			return UPDATE_FORMAT;
 		if ((target->hooks.n || target->answers.n) && format < UPDATE_FORMAT_HOOKS)
 			format = UPDATE_FORMAT_HOOKS;

@@ -56,34 +56,125 @@ static int read_state(json_object *object, struct update_target *target, struct 
 	return 0;
 }
 
-int stated_read(json_object *object, struct update_target *target, struct uspl_err *err)
+/* Hex digits of 1 to UPDATE_DATUM_MAX bytes; *ret_len is how many, 0 if they are wrong. */
+static void read_bytes(const char *text, uint8_t ret[UPDATE_DATUM_MAX], size_t *ret_len)
+{
+	size_t digits = strspn(text, "0123456789abcdef");
+
+	*ret_len = 0;
+	if (text[digits] || digits % 2 || digits > 2 * UPDATE_DATUM_MAX)
+		return;
+	for (size_t i = 0; i < digits / 2; i++) {
+		const char byte[3] = { text[2 * i], text[2 * i + 1], '\0' };
+
+		ret[i] = (uint8_t)strtoul(byte, NULL, 16);
+	}
+	*ret_len = digits / 2;
+}
+
+struct datum_text {
+	char *symbol, *was, *is;
+};
+
+/* clang-format off */
+static const struct field datum_fields[] = {
+	{ "symbol", offsetof(struct datum_text, symbol), is_symbol, false },
+	{ "was",    offsetof(struct datum_text, was),    is_symbol, false },
+	{ "is",     offsetof(struct datum_text, is),     is_symbol, false },
+	{ NULL,     0,                                   NULL,      false },
+};
+/* clang-format on */
+
+static int read_datum(json_object *object, struct update_target *target, struct uspl_err *err)
+{
+	static const char *const no_others[] = { NULL };
+	struct update_datum *datum = vec_push(&target->data);
+	struct datum_text text = { 0 };
+	size_t was = 0, is = 0;
+	int rc = datum ? fields_check_keys(object, datum_fields, no_others, err)
+		       : uspl_fail_nomem(err);
+
+	if (!rc)
+		rc = fields_read(object, datum_fields, &text, err);
+	if (!rc) {
+		datum->symbol = text.symbol;
+		text.symbol = NULL;
+		read_bytes(text.was, datum->was, &was);
+		read_bytes(text.is, datum->is, &is);
+		datum->len = (uint8_t)was;
+		if (!was || was != is)
+			rc = uspl_fail(err, USPL_E_FILE, "'data' has a wrong value");
+	}
+	free(text.symbol);
+	free(text.was);
+	free(text.is);
+	return rc;
+}
+
+static int read_each(json_object *object, const char *key, struct update_target *target,
+		     int (*read_one)(json_object *, struct update_target *, struct uspl_err *),
+		     struct uspl_err *err)
 {
 	json_object *array;
 	int rc;
 
-	if (!json_object_object_get_ex(object, "states", NULL))
+	if (!json_object_object_get_ex(object, key, NULL))
 		return 0;
-	rc = fields_get(object, "states", json_type_array, &array, err);
+	rc = fields_get(object, key, json_type_array, &array, err);
 	if (rc)
 		return rc;
 	if (json_object_array_length(array) > STATES_MAX)
-		return uspl_fail(err, USPL_E_HOSTILE, "'states' has more than %d values",
+		return uspl_fail(err, USPL_E_HOSTILE, "'%s' has more than %d values", key,
 				 STATES_MAX);
 	for (size_t i = 0; i < json_object_array_length(array); i++) {
-		rc = read_state(json_object_array_get_idx(array, i), target, err);
+		rc = read_one(json_object_array_get_idx(array, i), target, err);
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
+int stated_read(json_object *object, struct update_target *target, struct uspl_err *err)
+{
+	int rc = read_each(object, "states", target, read_state, err);
+
+	return rc ? rc : read_each(object, "data", target, read_datum, err);
+}
+
+static void add_hex(struct json *json, const char *key, const uint8_t *bytes, size_t len)
+{
+	char text[2 * UPDATE_DATUM_MAX + 1];
+
+	for (size_t i = 0; i < len; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	json_string(json, key, text);
+}
+
+static void write_data(struct json *json, const struct update_target *target)
+{
+	const struct update_datum *datum;
+
+	json_open(json, "data", '[');
+	vec_for_each (&target->data, datum) {
+		json_open(json, NULL, '{');
+		json_string(json, "symbol", datum->symbol);
+		add_hex(json, "was", datum->was, datum->len);
+		add_hex(json, "is", datum->is, datum->len);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
 int stated_write(struct json *json, const struct update_target *target, struct uspl_err *err)
 {
 	const struct update_state *state;
 
-	if (target->states.n > STATES_MAX)
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' has more than %d states",
-				 target->name, STATES_MAX);
+	if (target->states.n > STATES_MAX || target->data.n > STATES_MAX)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "'%s' has more than %d states or initial values", target->name,
+				 STATES_MAX);
+	if (target->data.n)
+		write_data(json, target);
 	if (!target->states.n)
 		return 0;
 	json_open(json, "states", '[');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stated.h - the manifest's key `states`: what the update makes of the program's data */
+/* stated.h - the manifest's keys `states` and `data`: what the update makes of the program's data */
 #ifndef USPL_UPDATE_STATED_H
 #define USPL_UPDATE_STATED_H
 
@@ -11,7 +11,7 @@
 
 #define STATED_NUMBER_MAX 999999999u
 
-/* Fills in target->states from a target's object, if that has the key. */
+/* Fills in target->states and data from a target's object, if that has the keys. */
 int stated_read(json_object *object, struct update_target *target,
 		struct uspl_err *err) uspl_must_check;
 /* Writes the key, if there is something to say. */

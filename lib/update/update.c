@@ -56,6 +56,7 @@ static void target_release(struct update_target *target)
 	struct update_match *match;
 	struct update_hook *hook;
 	struct update_state *state;
+	struct update_datum *datum;
 	char **text;
 
 	vec_for_each (&target->build_ids, text)
@@ -75,6 +76,9 @@ static void target_release(struct update_target *target)
 		free(state->symbol);
 	}
 	vec_release(&target->states);
+	vec_for_each (&target->data, datum)
+		free(datum->symbol);
+	vec_release(&target->data);
 	vec_for_each (&target->functions, function) {
 		free(function->name);
 		free(function->symbol);

@@ -33,8 +33,8 @@
 
 /*
  * The newest format; format 1, which has no `matched`, 2, without `after`, 3, without `package`,
- * `version` and `upgrade`, 4, without hooks and answers, and 5, without `replaces` and states, are read, too. An
- * update is written in the oldest one, from 4 on, that has all that is in it.
+ * `version` and `upgrade`, 4, without hooks and answers, and 5, without `replaces`, states and data,
+ * are read, too. An update is written in the oldest one, from 4 on, that has all that is in it.
  */
 #define UPDATE_FORMAT 6
 #define UPDATE_FORMAT_HOOKS 5
@@ -63,6 +63,18 @@ struct update_state {
 	char *symbol;    /* refname of the variable of new.o that asks; NULL: nothing asks */
 };
 
+/*
+ * An initial value that changes, of a variable that new code reads: a process in which it still is
+ * the old one gets the new one in the switch.
+ */
+#define UPDATE_DATUM_MAX 16
+
+struct update_datum {
+	char *symbol; /* its refname, which new.o refers to */
+	uint8_t len;
+	uint8_t was[UPDATE_DATUM_MAX], is[UPDATE_DATUM_MAX];
+};
+
 /* Where a function of the pre code lies in a file, by the addresses it was linked for. */
 struct update_place {
 	char *symbol; /* its refname in pre.o */
@@ -89,6 +101,7 @@ struct update_target {
 	VEC(char *)
 	answers; /* names of what would have been refused if the author hadn't seen to it */
 	VEC(struct update_state) states;
+	VEC(struct update_datum) data;
 	VEC(struct update_match) matched;
 	struct objfile *new_code, *pre_code;
 };

@@ -2,6 +2,7 @@
 # bats file_tags=slow
 # killed-replace.bats - a tool dies, or is failed, while an update takes the place of others: the
 # process is as before or has the new one, and the next command completes what was begun
+# shellcheck disable=SC2119 # no options
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -103,11 +104,11 @@ crash_replace() {
 }
 
 @test "a replacement without a stop is killed" {
-	crash_replace full 455 alone5 kill ${DENSE:-9} dies_at
+	crash_replace full 455 alone5 kill "${DENSE:-9}" dies_at
 }
 
 @test "a replacement that stops all is killed" {
-	crash_replace cumulative 344 alone kill ${DENSE:-9} dies_at
+	crash_replace cumulative 344 alone kill "${DENSE:-9}" dies_at
 }
 
 @test "a replacement is killed, and undone" {

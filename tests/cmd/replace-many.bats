@@ -2,6 +2,7 @@
 # bats file_tags=slow
 # replace-many.bats - thirty updates on one process: a call takes one jump, and each update costs
 # what the first one did
+# shellcheck disable=SC2119 # no options
 bats_require_minimum_version 1.5.0
 
 MANY=30
@@ -61,8 +62,8 @@ jump_at() {
 @test "each update adds as much as the others, and the entry jumps straight to the newest code" {
 	local old new step
 	put_all
-	old=$(sed 's/.*"old":"\([^"]*\)".*/\1/' <<< "$output")
-	new=$(sed 's/.*"new":"\([^"]*\)".*/\1/' <<< "$output")
+	old=$(grep -oE '"old":"[^"]*"' <<< "$output" | cut -d '"' -f 4)
+	new=$(grep -oE '"new":"[^"]*"' <<< "$output" | cut -d '"' -f 4)
 	[ "$(jump_at "$old")" = "$new" ]
 	# The second half takes as many mappings and as much memory as the first.
 	[ $((MAPPINGS[MANY - 1] - MAPPINGS[MANY / 2])) -le $((MAPPINGS[MANY / 2 - 1] - MAPPINGS[0])) ]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # replace.bats - uspl-apply --replace: an update takes the place of others, in one switch
+# shellcheck disable=SC2119 # no options
 bats_require_minimum_version 1.5.0
 
 setup_file() {
@@ -229,7 +230,7 @@ expect_clean() {
 	expect_clean
 }
 
-# state_hook NUMBER CODE - a hook that does that to the shape where the process hasn't got the number
+# state_hook NUMBER CODE - a hook that does that to the shape where the process lacks the number
 state_hook() {
 	echo "static void shape_$1(void) { if (USPL_STATE_BEFORE(shape) < $1) shape = $2; }"
 	echo "USPL_APPLY(shape_$1);"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // target.c - a program whose threads see at once if its functions are of different versions
 //
-// Each version has its own digit: head() and tail() return it, whole() adds a hundred times one less
-// than it. What whole() makes of them tells whether all three are of one version.
+// Each version has its own digit: head() and tail() return it, whole() adds a hundred times one
+// less than it. What whole() makes of them tells whether all three are of one version.
 
 #include <pthread.h>
 #include <stdatomic.h>
