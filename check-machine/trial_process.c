@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "arch/shadow.h"
+#include "arch/shadow_stack.h"
 #include "base/clock.h"
 #include <uspl/branch.h>
 

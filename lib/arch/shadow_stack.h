@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* shadow.h - a thread of ours that runs with a shadow stack, to try what the machine allows */
-#ifndef USPL_ARCH_SHADOW_H
-#define USPL_ARCH_SHADOW_H
+/* shadow_stack.h - a thread of ours that runs with a shadow stack, to try what the machine allows */
+#ifndef USPL_ARCH_SHADOW_STACK_H
+#define USPL_ARCH_SHADOW_STACK_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// shadow.c - x86-64: a thread of ours that runs with a shadow stack
+// shadow_stack.c - x86-64: a thread of ours that runs with a shadow stack
 
-#include "arch/shadow.h"
+#include "arch/shadow_stack.h"
 
 #include <sys/syscall.h>
 
