@@ -299,6 +299,7 @@ void match_free(struct match *match)
 	free(match->first_item);
 	free(match->addrs);
 	free(match->calls);
+	free(match->targets);
 	free(match->by_name);
 	free(match->run_by_name);
 	free(match);

@@ -261,7 +261,8 @@ int match_index(struct match *match, struct uspl_err *err)
 		match->pre->syms.items[i]->mark = (uint32_t)i;
 	match->addrs = calloc(n_syms + 1, sizeof(*match->addrs));
 	match->calls = calloc(n_syms + 1, sizeof(*match->calls));
-	if (!match->addrs || !match->calls)
+	match->targets = calloc(n_syms + 1, sizeof(*match->targets));
+	if (!match->addrs || !match->calls || !match->targets)
 		return uspl_fail_nomem(err);
 	rc = index_sections(match, err);
 	if (rc)

@@ -90,9 +90,10 @@ struct match {
 	struct func **funcs; /* by the section's mark; NULL for a section that isn't code */
 	struct item *items;  /* sorted by section and start */
 	size_t n_items;
-	size_t *first_item;            /* by the section's mark, one more than sections */
-	struct place *addrs;           /* by the symbol's mark: symbols that pre doesn't define */
-	struct place *calls;           /* by the symbol's mark: where calls to it lead */
+	size_t *first_item;    /* by the section's mark, one more than sections */
+	struct place *addrs;   /* by the symbol's mark: symbols that pre doesn't define */
+	struct place *calls;   /* by the symbol's mark: where calls to it lead */
+	struct place *targets; /* by the symbol's mark: where stubs of earlier updates lead */
 	const struct objsym **by_name; /* the symbols of pre with names, sorted */
 	size_t n_by_name;
 	const struct image_sym **run_by_name; /* the symbols of image, sorted */

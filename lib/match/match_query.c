@@ -239,8 +239,12 @@ bool match_call(const struct match *match, const char *refname, taddr *ret_value
 {
 	const struct objsym *sym = match_symbol(match, refname);
 
-	if (!sym || !match->calls[sym->mark].known)
+	const struct place *place;
+
+	if (!sym)
 		return false;
-	*ret_value = match->calls[sym->mark].addr;
-	return true;
+	place = match->calls[sym->mark].known ? &match->calls[sym->mark]
+					      : &match->targets[sym->mark];
+	*ret_value = place->addr;
+	return place->known;
 }

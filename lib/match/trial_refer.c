@@ -11,8 +11,11 @@
 //
 // A call to a global function may lead to a stub of the procedure linkage table. The stub's address
 // is kept apart: it is good for calls, but code that takes the function's address doesn't get it.
+// Each update has stubs of its own beside the program's. Of these it is known where they lead, and
+// all of a function must lead to the same place.
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "match/match_internal.h"
 #include "update/refname.h"
@@ -52,12 +55,13 @@ static bool note_place(struct trial *trial, const struct reference *ref, struct 
  * behind an endbr64. All that a function loses that begins this way is that its address isn't
  * learnt from calls.
  */
-static bool is_stub(const struct match *match, taddr addr)
+static bool is_stub(const struct match *match, taddr addr, taddr *ret_slot)
 {
 	enum { LOOK = 16 };
 	const uint8_t *code = image_bytes(match->image, addr, LOOK);
 	struct insn insn;
 	size_t at = 0;
+	int32_t disp;
 
 	if (!code || !match->arch->insn_decode(code, LOOK, &insn))
 		return false;
@@ -66,22 +70,42 @@ static bool is_stub(const struct match *match, taddr addr)
 		if (!match->arch->insn_decode(code + at, LOOK - at, &insn))
 			return false;
 	}
-	return insn.flow == INSN_JUMP_INDIRECT && insn.pc_relative_mem;
+	if (insn.flow != INSN_JUMP_INDIRECT || !insn.pc_relative_mem ||
+	    insn.disp_size != sizeof(disp))
+		return false;
+	memcpy(&disp, code + at + insn.disp_off, sizeof(disp));
+	*ret_slot = addr + at + insn.len + (taddr)(int64_t)disp;
+	return true;
 }
 
-static bool through_stub(const struct trial *trial, const struct reference *ref)
+/* slot: where the stub has the address that it jumps to. */
+static bool through_stub(const struct trial *trial, const struct reference *ref, taddr *ret_slot)
 {
-	return ref->branch && ref->sym->bind != STB_LOCAL && is_stub(trial->match, ref->addr);
+	return ref->branch && ref->sym->bind != STB_LOCAL &&
+	       is_stub(trial->match, ref->addr, ret_slot);
+}
+
+/* Where a stub of an update leads: it was bound when the update was applied. */
+static bool update_stub_target(const struct image *image, taddr stub, taddr slot, taddr *ret)
+{
+	const uint8_t *bytes = image_bytes(image, slot, sizeof(*ret));
+
+	if (!bytes || (stub >= image->start && stub < image->end))
+		return false;
+	memcpy(ret, bytes, sizeof(*ret));
+	return true;
 }
 
 static bool refer_symbol(struct trial *trial, const struct reference *ref)
 {
 	struct match *match = trial->match;
-	taddr addr = ref->addr - ref->off;
+	taddr addr = ref->addr - ref->off, slot, target;
 
-	if (ref->off == 0 && through_stub(trial, ref))
-		return note_place(trial, ref, &match->calls[ref->sym->mark], addr);
-	return note_place(trial, ref, &match->addrs[ref->sym->mark], addr);
+	if (ref->off != 0 || !through_stub(trial, ref, &slot))
+		return note_place(trial, ref, &match->addrs[ref->sym->mark], addr);
+	if (update_stub_target(match->image, addr, slot, &target))
+		return note_place(trial, ref, &match->targets[ref->sym->mark], target);
+	return note_place(trial, ref, &match->calls[ref->sym->mark], addr);
 }
 
 /* The first instruction from there on that is no nop: branches may lead to it or to the nops. */
@@ -153,12 +177,13 @@ static bool refer_code(struct trial *trial, const struct reference *ref)
 	/* A reference to a redirected function means the code that runs when it is called. */
 	struct ref_hint ref_hint = { ref->sym->value + ref->off, image_follow(image, ref->addr) };
 	struct ref_hint *own;
+	taddr slot;
 
 	/*
 	 * A global function of a library may be another module's, which the dynamic linker prefers.
 	 */
 	if (ref->sym->bind != STB_LOCAL && ref->off == 0 &&
-	    (through_stub(trial, ref) || !image_holds(image, ref->addr)))
+	    (through_stub(trial, ref, &slot) || !image_holds(image, ref->addr)))
 		return refer_symbol(trial, ref);
 	if (ref_hint.off > func->pub.sec->size)
 		return trial_fail(trial, "a reference leads outside '%s'", label(ref->sym));
