@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <stdlib.h>
+#include <string.h>
 
 const struct image_seg *image_seg_at(const struct image *image, taddr addr)
 {
@@ -83,6 +84,21 @@ bool image_add_seg(struct image *image, const struct image_seg *seg)
 		return false;
 	*item = *seg;
 	qsort(image->segs.items, image->segs.n, sizeof(*image->segs.items), by_start);
+	return true;
+}
+
+bool image_add_function(struct image *image, const char *name, taddr addr, uint64_t size)
+{
+	const size_t at = image_first_sym(image, addr);
+	char **copy = vec_push(&image->added_names);
+
+	if (!copy || !(*copy = strdup(name)) || !vec_push(&image->syms))
+		return false;
+	memmove(image->syms.items + at + 1, image->syms.items + at,
+		(image->syms.n - 1 - at) * sizeof(*image->syms.items));
+	image->syms.items[at] = (struct image_sym){
+		.name = *copy, .addr = addr, .size = size, .type = STT_FUNC, .bind = STB_LOCAL
+	};
 	return true;
 }
 
@@ -185,9 +201,13 @@ bool image_holds(const struct image *image, taddr addr)
 void image_free(struct image *image)
 {
 	struct image_seg *seg;
+	char **name;
 
 	if (!image)
 		return;
+	vec_for_each (&image->added_names, name)
+		free(*name);
+	vec_release(&image->added_names);
 	vec_for_each (&image->segs, seg)
 		free(seg->bytes);
 	vec_release(&image->segs);

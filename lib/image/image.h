@@ -74,6 +74,7 @@ struct image {
 	 * function.)
 	 */
 	VEC(taddr) parts;
+	VEC(char *) added_names; /* of the syms that image_add_function has added */
 	/* Made by the applied updates, the newest for each entry. Their code is among segs. */
 	VEC(struct image_redirect) redirects;
 	/* In the code of these updates, sorted by their fields. */
@@ -105,6 +106,12 @@ const struct image_sym *image_sym_at(const struct image *image, taddr addr);
  * image's, NULL if they aren't to be compared. False: out of memory, bytes stay the caller's.
  */
 bool image_add_seg(struct image *image, const struct image_seg *seg) uspl_must_check;
+/*
+ * Adds the name of a function of an applied update, which no function of the program has; the name
+ * is copied. False: out of memory.
+ */
+bool image_add_function(struct image *image, const char *name, taddr addr,
+			uint64_t size) uspl_must_check;
 /* Adds a redirection, or replaces the one of the same entry. False: out of memory. */
 bool image_redirect(struct image *image, taddr from, taddr to) uspl_must_check;
 /* The code that runs when addr is called: addr itself, or where its redirections end. */

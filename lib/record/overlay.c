@@ -37,6 +37,25 @@ static int add_part(struct image *image, const struct proc *proc, taddr start, t
 	return rc;
 }
 
+/* No code that is compared leads to the hooks of an update: their names do. */
+static int add_hooks(struct image *image, const struct region *region, struct uspl_err *err)
+{
+	/* More than any update has: what a record claims must not cost more than that. */
+	enum { HOOKS_MAX = 1024 };
+	const struct region_range *function;
+
+	for (size_t i = 0; i < region->hooks.n && i < HOOKS_MAX; i++)
+		vec_for_each (&region->names, function) {
+			if (function->addr != region->hooks.items[i].addr)
+				continue;
+			if (!image_add_function(image, function->name, function->addr,
+						function->size))
+				return uspl_fail_nomem(err);
+			break;
+		}
+	return 0;
+}
+
 static int add_region(struct image *image, const struct proc *proc, const region_vec *regions,
 		      const struct region *region, struct uspl_err *err)
 {
@@ -65,7 +84,7 @@ static int add_region(struct image *image, const struct proc *proc, const region
 		if (!image_redirect(image, region_entry_origin(regions, region_site_entry(site)),
 				    site->new_addr))
 			return uspl_fail_nomem(err);
-	return 0;
+	return add_hooks(image, region, err);
 }
 
 int overlay_add(struct image *image, const struct proc *proc, const region_vec *regions,
