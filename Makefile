@@ -85,7 +85,7 @@ $(BUILD)/obj/late_names.h: Makefile
 
 $(LIB_OBJ) $(CMD_OBJ): | $(BUILD)/obj/late_names.h
 
-$(BUILD)/obj/runtime/headers.o: include/uspl/probe.h include/uspl/hook.h
+$(BUILD)/obj/runtime/headers.o: include/uspl/probe.h include/uspl/hook.h include/uspl/shadow.h
 
 # The listeners run in the target, copied as they are: on their own, at any address, with general
 # registers only.

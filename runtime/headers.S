@@ -12,4 +12,8 @@ uspl_probe_header_end:
 uspl_hook_header_begin:
 	.incbin "include/uspl/hook.h"
 uspl_hook_header_end:
+	.global uspl_shadow_header_begin, uspl_shadow_header_end
+uspl_shadow_header_begin:
+	.incbin "include/uspl/shadow.h"
+uspl_shadow_header_end:
 	.section .note.GNU-stack, "", @progbits

@@ -146,18 +146,33 @@ static int link_variables(const char *bin, const char *real, const char *wrapper
 	return 0;
 }
 
-/* The header of hooks, by itself: a tree must find no other one of uspl's than it has. */
-static int write_header(const char *work, struct uspl_err *err)
+/* The headers of patches, by themselves: a tree must find no other one of uspl's than it has. */
+static int write_headers(const char *work, struct uspl_err *err)
 {
 	extern const char uspl_hook_header_begin[], uspl_hook_header_end[];
+	extern const char uspl_shadow_header_begin[], uspl_shadow_header_end[];
+	const struct {
+		const char *name, *begin, *end;
+	} headers[] = {
+		{ "include/uspl/hook.h", uspl_hook_header_begin, uspl_hook_header_end },
+		{ "include/uspl/shadow.h", uspl_shadow_header_begin, uspl_shadow_header_end },
+	};
 	auto_free char *folder = file_join(work, "include/uspl");
-	auto_free char *path = folder ? file_join(folder, "hook.h") : NULL;
-	int rc = path ? file_mkdirs(folder, err) : uspl_fail_nomem(err);
+	int rc = folder ? file_mkdirs(folder, err) : uspl_fail_nomem(err);
 
 	if (rc)
 		return rc;
-	return file_write(path, uspl_hook_header_begin,
-			  (size_t)(uspl_hook_header_end - uspl_hook_header_begin), err);
+	for (size_t i = 0; i < ARRAY_SIZE(headers); i++) {
+		auto_free char *path = file_join(work, headers[i].name);
+
+		if (!path)
+			return uspl_fail_nomem(err);
+		rc = file_write(path, headers[i].begin, (size_t)(headers[i].end - headers[i].begin),
+				err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 int wrapper_prepare(const struct build_paths *paths, struct uspl_err *err)
@@ -178,7 +193,7 @@ int wrapper_prepare(const struct build_paths *paths, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
-	rc = write_header(paths->work, err);
+	rc = write_headers(paths->work, err);
 	if (rc)
 		return rc;
 	rc = drop_old_links(bin, wrapper, err);
