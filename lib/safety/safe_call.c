@@ -10,7 +10,9 @@
  *   asleep    in a system call that waits for time, input or other processes (epoll_wait, read):
  *             allocators and dynamic linkers make none of these. Or in futex, if the function that
  *             waits is one that programs call for an event: pthread_cond_wait, sem_wait, ...
- *   running   code of the program, or of a library that isn't libc and defines no allocator.
+ *   running   code of the program, or of a library that isn't libc and defines no allocator; of
+ *             updates, while not all signals are blocked: a thread that has the lock of a shadow
+ *             variable has blocked them (uspl/shadow.h).
  *
  * In both cases its stack must be unwound to the end, must have no signal frame (a handler may have
  * interrupted malloc), and no frame of the dynamic linker, of libgcc, or of a library that brings
@@ -30,6 +32,7 @@
 #include "safety/safe_call.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -63,6 +66,7 @@ struct code {
 };
 
 struct safe_call {
+	const struct proc *proc;
 	const module_vec *modules;
 	enum role *roles; /* by the module's place in modules */
 	VEC(struct code) waits;
@@ -79,6 +83,7 @@ struct safe_call {
 struct view {
 	const struct safe_call *safe_call;
 	size_t n;
+	taddr pc;        /* of the innermost frame */
 	bool in_wait;    /* one of the innermost frames is in a wait function */
 	bool in_program; /* the innermost one is the program's own code */
 	bool doubtful;
@@ -176,6 +181,7 @@ static int safe_call_init(struct safe_call *safe_call, struct proc *proc, const 
 {
 	int rc;
 
+	safe_call->proc = proc;
 	safe_call->modules = modules;
 	safe_call->begins = proc->begins;
 	safe_call->roles = calloc(modules->n + 1, sizeof(*safe_call->roles));
@@ -210,14 +216,25 @@ static bool visit_frame(void *ctx, const struct unwind_frame *frame)
 	taddr pc = frame->is_call ? frame->pc - 1 : frame->pc;
 	enum role role = role_at(view->safe_call, pc);
 
-	if (!view->n)
+	if (!view->n) {
+		view->pc = pc;
 		view->in_program = role == ROLE_PROGRAM;
+	}
 	if (view->n < INNER_FRAMES)
 		view->in_wait |= is_wait(view->safe_call, pc);
 	/* Only a signal makes a frame behind the first one that no call has left. */
 	view->doubtful |= role == ROLE_SENSITIVE || (view->n && !frame->is_call);
 	view->n++;
 	return !view->doubtful;
+}
+
+/* True for code of no module, which updates have, in a thread that no signal can interrupt. */
+static bool may_hold_shadow_lock(const struct safe_call *safe_call, pid_t tid, taddr pc)
+{
+	const uint64_t never = 1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1);
+
+	return !module_at(safe_call->modules, pc) &&
+	       (task_blocked_signals(safe_call->proc, tid) | never) == ~0ull;
 }
 
 /* See the head of this file. */
@@ -233,7 +250,7 @@ static bool holds_no_lock(const struct safe_call *safe_call, const struct thread
 	    view.doubtful)
 		return false;
 	if (call < 0)
-		return view.in_program;
+		return view.in_program && !may_hold_shadow_lock(safe_call, thread->tid, view.pc);
 	if (thread->group_stopped && syscall_sends_signal(call))
 		return true;
 	return syscall_waits_for_events(call) || (syscall_waits_for_lock(call) && view.in_wait);
