@@ -11,6 +11,25 @@ static const char *or_null(const char *text)
 	return *text ? text : NULL;
 }
 
+static void add_shadows(struct json *json, const struct scan_presence *presence)
+{
+	const struct shadow_record *record;
+	const struct region **region;
+
+	json_open(json, "shadows", '[');
+	vec_for_each (&presence->status.regions, region) {
+		vec_for_each (scan_shadows(presence->process, *region), record) {
+			json_open(json, NULL, '{');
+			json_string(json, "name", record->name);
+			json_number(json, "objects", (int64_t)record->objects);
+			json_number(json, "bytes", (int64_t)record->size);
+			json_string(json, "module", (*region)->module_name);
+			json_close(json, '}');
+		}
+	}
+	json_close(json, ']');
+}
+
 static void add_update(struct json *json, const struct scan_update *update, bool with_patch)
 {
 	const struct scan_presence *presence;
@@ -32,6 +51,7 @@ static void add_update(struct json *json, const struct scan_update *update, bool
 		json_string(json, "sha256", or_null(presence->record->digest));
 		json_string(json, "signer", or_null(presence->record->signer));
 		report_functions(json, &status->regions);
+		add_shadows(json, presence);
 		report_pending(json, status->pending.items, status->pending.n);
 		report_words(json, "replaced", presence->record->replaces);
 		report_words(json, "states", presence->record->states);

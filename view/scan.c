@@ -36,8 +36,34 @@ static int pass_over(struct scan *scan, const struct uspl_err *failure, struct u
 
 static void process_release(struct scan_process *process)
 {
+	shadow_record_vec *shadows;
+
+	vec_for_each (&process->shadows, shadows)
+		shadow_records_release(shadows);
+	vec_release(&process->shadows);
 	regions_release(&process->regions);
 	modules_release(&process->modules);
+}
+
+static int read_shadows(const struct proc *proc, struct scan_process *process, struct uspl_err *err)
+{
+	const struct region *region;
+
+	vec_for_each (&process->regions, region) {
+		shadow_record_vec *shadows = vec_push(&process->shadows);
+		int rc = shadows ? shadow_records_read(proc, region, shadows, err)
+				 : uspl_fail_nomem(err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+const shadow_record_vec *scan_shadows(const struct scan_process *process,
+				      const struct region *region)
+{
+	return &process->shadows.items[region - process->regions.items];
 }
 
 static int read_process(pid_t pid, bool all, struct scan *scan, struct uspl_err *err)
@@ -55,6 +81,8 @@ static int read_process(pid_t pid, bool all, struct scan *scan, struct uspl_err 
 	/* For each update, the modules are searched for new copies of the one it has changed. */
 	if (!rc)
 		rc = proc_charge(proc, process.regions.n * process.modules.n / 16, 0, err);
+	if (!rc)
+		rc = read_shadows(proc, &process, err);
 	if (!rc)
 		place = vec_push(&scan->processes);
 	if (!place) {

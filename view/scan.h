@@ -11,6 +11,7 @@
 #include "base/strmap.h"
 #include "machine/selection.h"
 #include "record/region_status.h"
+#include "record/shadow_records.h"
 
 struct scan_process {
 	pid_t pid;
@@ -18,6 +19,7 @@ struct scan_process {
 	char user[32];      /* its owner */
 	region_vec regions; /* oldest first */
 	module_vec modules;
+	VEC(shadow_record_vec) shadows; /* of each of the regions */
 };
 
 /* An update in one process. */
@@ -58,6 +60,9 @@ int scan_processes(const struct selection *sel, struct scan *scan,
  * Fills scan->updates: those that are wanted, or all of them, or those of one id (NULL: of any).
  */
 int scan_group(struct scan *scan, const char *id, bool all, struct uspl_err *err) uspl_must_check;
+/* The shadow variables of one of the regions that a status has. */
+const shadow_record_vec *scan_shadows(const struct scan_process *process,
+				      const struct region *region);
 /* Frees everything. */
 void scan_release(struct scan *scan);
 

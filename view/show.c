@@ -134,6 +134,29 @@ static void add_file(struct buf *out, const struct region *record)
 	add_words(out, "states", record->states);
 }
 
+static void add_shadows(struct buf *out, const struct scan_presence *presence)
+{
+	static const char *const headings[] = { "SHADOW VARIABLE", "OBJECTS", "BYTES", "MODULE" };
+	auto_table struct table table = { .columns = ARRAY_SIZE(headings) };
+	const struct shadow_record *record;
+	const struct region **region;
+	bool any = false;
+
+	vec_for_each (&presence->status.regions, region) {
+		vec_for_each (scan_shadows(presence->process, *region), record) {
+			if (!any)
+				add_headings(&table, headings);
+			any = true;
+			table_add(&table, record->name);
+			table_addf(&table, "%" PRIu64, record->objects);
+			table_addf(&table, "%" PRIu64, record->size);
+			table_add(&table, (*region)->module_name);
+		}
+	}
+	if (any)
+		table_render(&table, INDENT, out);
+}
+
 static void add_processes(struct buf *out, const struct scan_update *update)
 {
 	static const char *const headings[] = { "PID", "COMMAND", "STATE", "APPLIED", "USER" };
@@ -153,6 +176,7 @@ static void add_processes(struct buf *out, const struct scan_update *update)
 		table_render(&table, "", out);
 		add_file(out, presence->record);
 		add_functions(out, &presence->status);
+		add_shadows(out, presence);
 		vec_for_each (&presence->status.pending, name) {
 			buf_addstr(out, INDENT "pending for ");
 			text_add_printable(out, *name, strlen(*name), false);
