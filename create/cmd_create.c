@@ -202,10 +202,14 @@ static int make_one(const struct create_options *options, size_t index, struct b
 
 	made->report.explain = options->explain;
 	made->report.adopt_data = options->adopt_data;
+	made->report.suggest = options->suggest;
+	made->report.tree = options->build.source;
 	made->update = update_new();
 	if (!rc)
 		rc = made->update ? describe(options, index, build, made->update, err)
 				  : uspl_fail_nomem(err);
+	if (!rc)
+		made->report.patch = made->update->patch;
 	/* Later ones of a series count lines as those before have left them. */
 	if (!rc && !index)
 		rc = patched_lines_read(made->update->patch, &made->report.patched, err);
@@ -227,6 +231,7 @@ static int make_one(const struct create_options *options, size_t index, struct b
 		rc = describe_package(&options->package, build, made->update, err);
 	if (build)
 		print_notes(build);
+	printf("%s", buf_str(&made->report.suggestion));
 	/* What is refused for another reason needs no warnings. */
 	if (!rc)
 		print_warnings(build, &made->report);

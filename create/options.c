@@ -80,6 +80,8 @@ static int check_words(const struct create_options *options, const struct option
 	  "let processes take over initial values that they still have" },                         \
 	{ 0, "explain", NULL, CLI_FLAG, &(options)->explain,                                       \
 	  "say for all that is in the update why it is there" },                                   \
+	{ 0, "suggest", NULL, CLI_FLAG, &(options)->suggest,                                       \
+	  "print code that would do instead of a member that is refused" },                        \
 	{ 0, "dry-run", NULL, CLI_FLAG, &(options)->dry_run,                                       \
 	  "do everything but write the update" }
 #define STACK_OPTIONS(options, words)                                                              \

@@ -23,7 +23,7 @@ struct create_options {
 	int64_t created;                       /* seconds since the epoch */
 	struct targets_wanted wanted;
 	struct against_options against; /* programs as they were shipped */
-	bool explain, dry_run, adopt_data;
+	bool explain, suggest, dry_run, adopt_data;
 	bool partly; /* an update of each change, without those that are refused */
 	const char *package_spec, *package_to;  /* NULL: not given */
 	struct package package;                 /* what options_fetch has fetched by them */

@@ -43,5 +43,6 @@ void report_release(struct report *report)
 		free(*text);
 	vec_release(&report->warnings);
 	buf_release(&report->explanation);
+	buf_release(&report->suggestion);
 	patched_lines_free(report->patched);
 }

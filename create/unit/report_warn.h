@@ -18,6 +18,10 @@ struct report {
 	bool explain;                  /* fill in the explanation */
 	bool adopt_data;               /* initial values may change where that is sound */
 	struct buf explanation;        /* lines for people */
+	/* What the author could write where a member is refused (vet/suggest.h). */
+	bool suggest;
+	const char *patch, *tree; /* for that: the diff, and the source tree before it */
+	struct buf suggestion;    /* lines for people */
 };
 
 /*

@@ -15,6 +15,8 @@
 #include "create/unit/diff_unit.h"
 #include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
+#include "create/vet/suggest.h"
+#include "create/vet/types_room.h"
 #include "create/vet/typeuse.h"
 #include "create/vet/vet_checks.h"
 
@@ -99,9 +101,10 @@ static void warn(const struct diff *diff, struct type_change *change)
 			    buf_str(&place), change->name, change->text);
 }
 
-static int refuse(struct type_change *change, const struct type_use *use, struct uspl_err *err)
+static int refuse(const struct diff *diff, struct type_change *change, const struct type_use *use,
+		  struct uspl_err *err)
 {
-	auto_buf struct buf place = { 0 };
+	auto_buf struct buf place = { 0 }, room = { 0 };
 	int rc;
 
 	place_of(change, &place);
@@ -112,12 +115,28 @@ static int refuse(struct type_change *change, const struct type_use *use, struct
 			       "the new one a new name");
 		return rc;
 	}
+	rc = types_find_room(change, &room, err);
+	if (rc)
+		return rc;
+	if (diff->report->suggest) {
+		rc = suggest_shadows(diff, change, err);
+		if (rc)
+			return rc;
+	}
 	rc = uspl_fail(err, USPL_E_DATA_CHANGE, "%s: '%s' changes: %s%s%s", buf_str(&place),
 		       change->name, change->text, use->n_users ? "; used by " : "",
 		       buf_str(&use->users));
-	uspl_hint(err, "objects that the process has already are of the old form; leave the type "
-		       "as it is, and keep what is new beside it: in a table by the object's "
-		       "address, or in a new type for new objects");
+	if (room.len)
+		uspl_hint(err, "%s: a member that is declared right there changes no layout",
+			  buf_str(&room));
+	else if (change->adds)
+		uspl_hint(err, "objects that the process has already are of the old form; leave "
+			       "the type as it is, and keep what is new beside it, in a shadow "
+			       "variable: --suggest prints the code");
+	else
+		uspl_hint(err, "objects that the process has already are of the old form; leave "
+			       "the type as it is, and keep what is new beside it: in a shadow "
+			       "variable, or in a new type for new objects");
 	return rc;
 }
 
@@ -138,7 +157,7 @@ static int refuse_first(const struct diff *diff, type_changes *changes, bool fol
 		if (rc)
 			return rc;
 		if (!use.local && !answer_given(diff, change->name))
-			return refuse(change, &use, err);
+			return refuse(diff, change, &use, err);
 	}
 	return 0;
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* types_room.h - where a structure has room for a new member */
+#ifndef USPL_CREATE_VET_TYPES_ROOM_H
+#define USPL_CREATE_VET_TYPES_ROOM_H
+
+#include "create/vet/types_changed.h"
+
+/*
+ * Appends for each new member where it would change no layout: "bit 3 behind 'closed' is free for
+ * 'fresh'". Nothing if there is no room for one of them, or if members are gone, too.
+ */
+int types_find_room(struct type_change *change, struct buf *text,
+		    struct uspl_err *err) uspl_must_check;
+
+#endif
