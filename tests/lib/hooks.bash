@@ -6,15 +6,16 @@
 # shellcheck source=crash.bash
 source "${BASH_SOURCE[0]%/*}/crash.bash"
 
-# hooks_tree [CFLAGS] - for setup_file: builds the program in the file's own folder
+# hooks_tree [CFLAGS [NAME]] - for setup_file: builds the program of tests/cmd/NAME (hooks) in the
+# file's own folder
 hooks_tree() {
-	FIXTURE=$BATS_FILE_TMPDIR WORK=$BATS_FILE_TMPDIR CASE=$USPL_TESTS/cmd/hooks
+	FIXTURE=$BATS_FILE_TMPDIR WORK=$BATS_FILE_TMPDIR CASE=$USPL_TESTS/cmd/${2:-hooks}
 	mkdir -p "$FIXTURE/tree"
 	cp "$USPL_TESTS"/lib/target/* "$CASE"/*.c "$FIXTURE/tree"
 	printf 'CC = %s\nCFLAGS = %s\nLDLIBS = -lpthread\n' "$TARGET_CC" "${1:--O2}" > "$FIXTURE/tree/config.mk"
 	run make -C "$FIXTURE/tree"
 	[ "$status" = 0 ] || fail "the target does not build" || return
-	export FIXTURE
+	export FIXTURE CASE
 }
 
 # hooked ID SED [OPTION...] - makes an update: target.c changed by the sed script, with what is on
