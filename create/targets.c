@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "create/diff.h"
 #include "create/tree/build.h"
-#include "create/unit/coverage.h"
+#include "create/coverage.h"
 #include "create/unit/diff_unit.h"
 #include "create/unit/linked.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // coverage.c - programs that are built to count what runs in them
 
-#include "create/unit/coverage.h"
+#include "create/coverage.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* coverage.h - programs that are built to count what runs in them */
-#ifndef USPL_CREATE_UNIT_COVERAGE_H
-#define USPL_CREATE_UNIT_COVERAGE_H
+#ifndef USPL_CREATE_COVERAGE_H
+#define USPL_CREATE_COVERAGE_H
 
 #include "base/error.h"
 #include "base/types.h"
