@@ -202,9 +202,12 @@ static void normalise_reference(const struct side *side, const struct objsec *fr
 	struct objsym *sym;
 	enum reloc_kind kind = arch_native()->reloc(rel->type)->kind;
 
-	/* A global symbol keeps its name. A GOT slot belongs to the symbol as it is. */
-	if (!rel->sym->sec || rel->sym->bind != STB_LOCAL || kind == RELOC_GOTPCREL ||
-	    kind == RELOC_GOTTPOFF || literal_is_left(from, rel))
+	/*
+	 * A global symbol keeps its name. A GOT slot belongs to the symbol as it is. An indirect
+	 * function isn't the code that chooses it.
+	 */
+	if (!rel->sym->sec || rel->sym->bind != STB_LOCAL || rel->sym->type == STT_GNU_IFUNC ||
+	    kind == RELOC_GOTPCREL || kind == RELOC_GOTTPOFF || literal_is_left(from, rel))
 		return;
 	sym = meant(side, from, rel);
 	if (!sym)

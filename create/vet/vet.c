@@ -241,10 +241,23 @@ static int refuse_shared(const struct objsec *sec, struct uspl_err *err)
 	return rc;
 }
 
+/* The indirect function that the code of a section chooses; NULL if it chooses none. */
+static const struct objsym *indirect_in(const struct objsec *sec)
+{
+	const struct side *side = secinfo_of(sec)->side;
+
+	for (size_t i = 0; i < side->obj->syms.n; i++)
+		if (side->obj->syms.items[i]->sec == sec &&
+		    side->obj->syms.items[i]->type == STT_GNU_IFUNC)
+			return side->obj->syms.items[i];
+	return NULL;
+}
+
 static int refuse_code(const struct objsec *sec, struct uspl_err *err)
 {
 	const struct secinfo *secinfo = secinfo_of(sec);
 	const char *name = sec_title(sec);
+	const struct objsym *indirect;
 	int rc;
 
 	if (secinfo->owner && secinfo->owner->value) {
@@ -262,11 +275,12 @@ static int refuse_code(const struct objsec *sec, struct uspl_err *err)
 		uspl_hint(err, "leave it as it is, and change the functions that call it");
 		return rc;
 	}
-	if (secinfo->owner && secinfo->owner->type == STT_GNU_IFUNC) {
+	indirect = indirect_in(sec);
+	if (indirect) {
 		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
 				"the resolver of the indirect function '%s' changes; it has run "
 				"already",
-				name);
+				indirect->name);
 		uspl_hint(err, "change the functions that it chooses from");
 		return rc;
 	}
