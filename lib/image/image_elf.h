@@ -41,6 +41,11 @@ int image_add_starts(struct image *image, taddr header, struct uspl_err *err) us
  */
 int image_add_frame_starts(struct image *image, Elf *elf, int64_t bias,
 			   struct uspl_err *err) uspl_must_check;
+/*
+ * Takes out of them the places in code that the program has kept and doesn't run: llvm-bolt writes
+ * all functions anew, and leaves the old ones in a section of their own.
+ */
+void image_drop_unused_starts(struct image *image, Elf *elf, int64_t bias);
 /* A frame description and its common record, as far as the two look at them. */
 struct frame_rules {
 	const uint8_t *common, *common_end; /* the common record's instructions */

@@ -201,6 +201,7 @@ static int fill(struct image_file *file, Elf *elf, const char *folder, struct us
 		if (rc)
 			return rc;
 	}
+	image_drop_unused_starts(image, elf, 0);
 	while ((scn = elf_nextscn(elf, scn))) {
 		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_DYNAMIC)
 			continue;

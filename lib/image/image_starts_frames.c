@@ -127,3 +127,26 @@ int image_add_frame_starts(struct image *image, Elf *elf, int64_t bias, struct u
 	image_sort_starts(image);
 	return 0;
 }
+
+void image_drop_unused_starts(struct image *image, Elf *elf, int64_t bias)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	size_t names, n;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *name =
+			gelf_getshdr(scn, &shdr) ? elf_strptr(elf, names, shdr.sh_name) : NULL;
+		taddr start = shdr.sh_addr + (uint64_t)bias;
+
+		if (!name || strcmp(name, ".bolt.org.text") != 0)
+			continue;
+		n = 0;
+		for (size_t i = 0; i < image->starts.n; i++)
+			if (image->starts.items[i] - start >= shdr.sh_size)
+				image->starts.items[n++] = image->starts.items[i];
+		image->starts.n = n;
+	}
+}

@@ -105,8 +105,13 @@ static int read_symbols(const struct proc *proc, const struct module *module, st
 		if (rc)
 			return rc;
 	}
-	if (elf && !image->starts.n)
-		return image_add_frame_starts(image, elf, module->bias, err);
+	if (elf && !image->starts.n) {
+		rc = image_add_frame_starts(image, elf, module->bias, err);
+		if (rc)
+			return rc;
+	}
+	if (elf)
+		image_drop_unused_starts(image, elf, module->bias);
 	return 0;
 }
 
