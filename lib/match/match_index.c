@@ -16,12 +16,27 @@ static int by_symbol_name(const void *a, const void *b)
 		      (*(const struct objsym *const *)b)->name);
 }
 
+size_t match_name_len(const char *name)
+{
+	const char *hash = strstr(name, ".llvm.");
+
+	return hash ? (size_t)(hash - name) : strlen(name);
+}
+
+static int compare_run_names(const char *a, const char *b)
+{
+	size_t x = match_name_len(a), y = match_name_len(b);
+	int order = memcmp(a, b, x < y ? x : y);
+
+	return order ? order : x < y ? -1 : x > y;
+}
+
 static int by_run_name(const void *a, const void *b)
 {
 	const struct image_sym *x = *(const struct image_sym *const *)a;
 	const struct image_sym *y = *(const struct image_sym *const *)b;
 
-	int order = strcmp(x->name, y->name);
+	int order = compare_run_names(x->name, y->name);
 
 	/* Symbols of one name in the order of their addresses, as in the image. */
 	return order ? order : x < y ? -1 : x > y;
@@ -54,12 +69,12 @@ const struct image_sym *const *match_run_symbols(const struct match *match, cons
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (strcmp(syms[mid]->name, name) < 0)
+		if (compare_run_names(syms[mid]->name, name) < 0)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	while (low + n < match->n_run_by_name && !strcmp(syms[low + n]->name, name))
+	while (low + n < match->n_run_by_name && !compare_run_names(syms[low + n]->name, name))
 		n++;
 	*ret_n = n;
 	return syms + low;

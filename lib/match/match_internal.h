@@ -137,6 +137,11 @@ int match_cut_items(struct match *match, struct uspl_err *err) uspl_must_check;
 struct item *match_item_at(const struct match *match, const struct objsec *sec, int64_t off);
 /* The pre object's symbol of that name, NULL if none. */
 const struct objsym *match_symbol(const struct match *match, const char *refname);
+/*
+ * A name's length without the hash that LLVM's -flto=thin puts behind names that were static: it is
+ * of the whole source's object, and another one already if only debugging information comes along.
+ */
+size_t match_name_len(const char *name);
 /* True if references to sym mean a place in code of the pre object. */
 bool match_sym_is_code(const struct objsym *sym);
 /*

@@ -64,17 +64,27 @@ static const char *folded_func(const struct match *match, const struct func *fun
 	return NULL;
 }
 
-/* True if one of the names that the func has in the pre code is this one, versions aside. */
+/* A name's length without its version, and without what its linker numbered it by. */
+static size_t bare_len(const char *name)
+{
+	size_t len = match_name_len(name), version = strcspn(name, "@");
+	const char *number = strstr(name, ".lto_priv.");
+
+	if (number && (size_t)(number - name) < len)
+		len = (size_t)(number - name);
+	return version < len ? version : len;
+}
+
+/* True if one of the names that the func has in the pre code is this one. */
 static bool is_named(const struct match *match, const struct func *func, const char *name)
 {
-	size_t len = strcspn(name, "@");
+	size_t len = bare_len(name);
 
 	for (size_t i = 0; i < match->n_by_name; i++) {
 		const struct objsym *sym = match->by_name[i];
 		const char *own = refname_symbol(sym->name);
 
-		if (sym->sec == func->pub.sec && strcspn(own, "@") == len &&
-		    !strncmp(own, name, len))
+		if (sym->sec == func->pub.sec && bare_len(own) == len && !strncmp(own, name, len))
 			return true;
 	}
 	return false;
