@@ -29,7 +29,9 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "create/unit/nameless.h"
+#include "create/unit/optimised.h"
 #include "create/unit/srcloc.h"
 #include "update/refname.h"
 
@@ -78,21 +80,36 @@ static const char *own_name(const struct objsym *sym)
 	return sym_pair_name(sym);
 }
 
+/* In the names of what was static in one of several sources, the source counts. */
+static int key_of(const struct objsym *sym, struct buf *key, struct uspl_err *err)
+{
+	const char *origin = syminfo_of(sym)->origin;
+
+	if (origin)
+		buf_addf(key, "%s:", origin);
+	buf_addstr(key, own_name(sym));
+	return key->oom ? uspl_fail_nomem(err) : 0;
+}
+
 /* All symbols that are defined here and aren't numbered, by name. */
 static int collect_names(const struct unit *unit, const struct side *side, struct strmap *names,
 			 struct uspl_err *err)
 {
 	for (size_t i = 0; i < side->obj->syms.n; i++) {
 		struct objsym *sym = side->obj->syms.items[i];
+		auto_buf struct buf key = { 0 };
 		int rc;
 
 		if (!is_defined(sym) || is_numbered(sym) || is_cold(sym))
 			continue;
-		if (strmap_get(names, own_name(sym)))
+		rc = key_of(sym, &key, err);
+		if (rc)
+			return rc;
+		if (strmap_get(names, buf_str(&key)))
 			return uspl_fail(err, USPL_E_UNSUPPORTED,
 					 "%s: two symbols have the name '%s'", unit->source,
 					 sym->name);
-		rc = set_name(names, own_name(sym), sym, err);
+		rc = set_name(names, buf_str(&key), sym, err);
 		if (rc)
 			return rc;
 	}
@@ -112,7 +129,7 @@ static int pair_names(struct unit *unit, struct uspl_err *err)
 	for (size_t i = 0; i < post.cap; i++) {
 		struct objsym *sym = post.slots[i].value, *old;
 
-		old = sym ? strmap_get(&pre, own_name(sym)) : NULL;
+		old = sym ? strmap_get(&pre, post.slots[i].key) : NULL;
 		if (old && sym_same_sort(old, sym) && !syminfo_of(old)->twin &&
 		    !syminfo_of(sym)->twin)
 			sym_pair(old, sym);
@@ -125,7 +142,7 @@ static bool same_base(const struct objsym *a, const struct objsym *b)
 	const char *x = sym_pair_name(a), *y = sym_pair_name(b);
 	size_t len = name_base_len(x);
 
-	return name_base_len(y) == len && !memcmp(x, y, len);
+	return name_base_len(y) == len && !memcmp(x, y, len) && sym_same_origin(a, b);
 }
 
 /* An unpaired clone of the pre build that may be the twin of post. */
@@ -213,16 +230,30 @@ static bool has_name(const struct objsym *sym)
 	return sym->bind != STB_LOCAL || is_defined(sym);
 }
 
-/* A name in the memory of obj: "f", or "unit:f" with `suffix` behind it. */
+/*
+ * A name in the memory of obj: "f", or "unit:f" with `suffix` behind it. After link-time
+ * optimisation the unit of what was static is the source with what the program's symbol table calls
+ * all of them behind it: "src/a.c/<artificial>:f.lto_priv.0".
+ */
 static const char *make_refname(struct objfile *obj, const struct unit *unit,
 				const struct objsym *sym, const char *suffix)
 {
-	auto_free char *local = NULL;
+	const struct syminfo *syminfo = syminfo_of(sym);
+	const char *own = syminfo->linked && syminfo->side == &unit->pre ? syminfo->linked
+									 : sym_pair_name(sym);
+	auto_free char *local = NULL, *place = NULL;
 	auto_buf struct buf name = { 0 };
 
 	if (sym->bind != STB_LOCAL)
-		return sym_pair_name(sym);
-	local = refname_local(unit->source, sym_pair_name(sym));
+		return own;
+	/* Where the table has a source's own name, as with LLVM's -flto=thin, that is enough. */
+	if (syminfo->place && sym->file && !strcmp(sym->file, file_basename(syminfo->place)))
+		place = strdup(syminfo->place);
+	else if (syminfo->place)
+		place = file_join(syminfo->place, file_basename(unit->source));
+	if (syminfo->place && !place)
+		return NULL;
+	local = refname_local(place ? place : unit->source, own);
 	if (!local)
 		return NULL;
 	buf_addf(&name, "%s%s", local, suffix);
@@ -311,6 +342,14 @@ int correlate(struct diff *diff, struct uspl_err *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < diff->n; i++) {
+		if (diff->units[i].optimised) {
+			rc = optimised_find_origins(&diff->units[i].pre, err);
+			if (rc)
+				return rc;
+			rc = optimised_find_origins(&diff->units[i].post, err);
+			if (rc)
+				return rc;
+		}
 		rc = nameless_pair(diff, &diff->units[i], err);
 		if (rc)
 			return rc;

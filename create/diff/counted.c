@@ -44,12 +44,13 @@ static bool same_family(const struct objsym *a, const struct objsym *b)
 {
 	size_t len = stem_len(a->name);
 
-	return sym_same_sort(a, b) && stem_len(b->name) == len && !memcmp(a->name, b->name, len);
+	return sym_same_sort(a, b) && stem_len(b->name) == len && !memcmp(a->name, b->name, len) &&
+	       sym_same_origin(a, b);
 }
 
 static bool same_name(const struct objsym *a, const struct objsym *b)
 {
-	return !strcmp(a->name, b->name);
+	return !strcmp(a->name, b->name) && sym_same_origin(a, b);
 }
 
 static bool has_name(const struct side *side, const struct objsym *sym)

@@ -28,7 +28,7 @@ static bool same_family(const struct decl *a, const struct decl *b)
 	size_t len = name_base_len(a->sym->name);
 
 	return !strcmp(a->function, b->function) && name_base_len(b->sym->name) == len &&
-	       !memcmp(a->sym->name, b->sym->name, len);
+	       !memcmp(a->sym->name, b->sym->name, len) && sym_same_origin(a->sym, b->sym);
 }
 
 enum { BY_LINE = 1, BY_CODE = 2 };

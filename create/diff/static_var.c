@@ -35,7 +35,7 @@ bool static_same_name(const struct objsym *a, const struct objsym *b)
 	const char *x, *y;
 	size_t len = source_name(a, &x);
 
-	return source_name(b, &y) == len && !memcmp(x, y, len);
+	return source_name(b, &y) == len && !memcmp(x, y, len) && sym_same_origin(a, b);
 }
 
 bool static_is_loose(const struct objsym *sym)

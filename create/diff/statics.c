@@ -132,7 +132,7 @@ static void pair_unused(struct unit *unit)
 			continue;
 		old = objfile_symbol(unit->pre.obj, sym->name);
 		if (old && static_is_loose(old) && sym_same_sort(old, sym) &&
-		    !used_by_code(&unit->pre, old))
+		    sym_same_origin(old, sym) && !used_by_code(&unit->pre, old))
 			sym_pair(old, sym);
 	}
 }

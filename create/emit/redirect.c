@@ -7,6 +7,7 @@
 
 #include "base/demangle.h"
 #include "create/emit/state_list.h"
+#include "create/unit/optimised.h"
 #include "create/unit/srcloc.h"
 
 static int add_function(struct update_target *target, const struct objsec *sec,
@@ -15,6 +16,7 @@ static int add_function(struct update_target *target, const struct objsec *sec,
 	const struct secinfo *secinfo = secinfo_of(sec);
 	const struct objsym *twin = secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
 	struct update_function *function;
+	auto_buf struct buf unit = { 0 };
 
 	if (secinfo->kind != SECINFO_CODE || !secinfo->carried || secinfo->is_cold || !twin)
 		return 0;
@@ -23,7 +25,7 @@ static int add_function(struct update_target *target, const struct objsec *sec,
 		return uspl_fail_nomem(err);
 	function->name = demangle_name(twin->name);
 	function->symbol = strdup(syminfo_of(twin)->refname);
-	function->unit = strdup(secinfo->unit->source);
+	function->unit = strdup(optimised_source(twin, &unit));
 	function->reason = strdup(secinfo->reason);
 	if (!function->name || !function->symbol || !function->unit || !function->reason)
 		return uspl_fail_nomem(err);

@@ -8,6 +8,7 @@
  */
 
 #include "create/tree/lines.h"
+#include "base/file.h"
 #include "create/unit/dbginfo.h"
 #include "create/unit/unit.h"
 
@@ -68,25 +69,69 @@ static void tidy_path(char *path)
 	*out = '\0';
 }
 
-/* The tree's root: the unit's absolute path without its path in the tree. */
-static char *find_root(Dwarf_Die *cu, const char *source)
+char *dbginfo_unit_path(Dwarf_Die *cu)
 {
 	Dwarf_Attribute attr;
 	const char *name = dwarf_diename(cu);
 	const char *dir = dwarf_formstring(dwarf_attr(cu, DW_AT_comp_dir, &attr));
 	char *path = NULL;
-	size_t len, tail = strlen(source);
 
 	if (!name || asprintf(&path, "%s%s%s", *name == '/' || !dir ? "" : dir,
 			      *name == '/' || !dir ? "" : "/", name) < 0)
 		return strdup("");
 	tidy_path(path);
-	len = strlen(path);
-	if (len > tail && path[len - tail - 1] == '/' && !strcmp(path + len - tail, source))
-		path[len - tail] = '\0';
-	else
+	return path;
+}
+
+/* Takes a path in the tree off the end of an absolute one, in place; false if it doesn't end so. */
+static bool cut_tail(char *path, const char *tail)
+{
+	size_t len = strlen(path), cut = strlen(tail);
+
+	if (len <= cut || path[len - cut - 1] != '/' || strcmp(path + len - cut, tail) != 0)
+		return false;
+	path[len - cut] = '\0';
+	return true;
+}
+
+bool dbginfo_is_joined(const char *source)
+{
+	const char *name = file_basename(source);
+
+	return !strcmp(name, DBGINFO_GCC) || !strcmp(name, DBGINFO_LLVM);
+}
+
+/* The tree's root: the unit's absolute path without its path in the tree. */
+static char *find_root(Dwarf_Die *cu, const char *source)
+{
+	char *path = dbginfo_unit_path(cu);
+
+	if (path && !cut_tail(path, source))
 		*path = '\0';
 	return path;
+}
+
+/*
+ * The same where the units are those of several sources, none of which is the one that is known:
+ * most of them were compiled in the folder in which the program was linked.
+ */
+static char *find_common_root(struct dbginfo *dbg, const char *source)
+{
+	char *found = NULL;
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+
+	while (dbginfo_next_unit(dbg, &cu, &die)) {
+		Dwarf_Attribute attr;
+		const char *dir = dwarf_formstring(dwarf_attr(&die, DW_AT_comp_dir, &attr));
+		auto_free char *path = dir ? file_join(dir, file_basename(source)) : NULL;
+
+		if (!path || !cut_tail(path, source) || (found && strlen(found) <= strlen(path)))
+			continue;
+		free(found);
+		found = take_ptr(path);
+	}
+	return found ? found : strdup("");
 }
 
 static bool read_root(struct dbginfo *dbg, const char *source)
@@ -96,19 +141,26 @@ static bool read_root(struct dbginfo *dbg, const char *source)
 
 	if (dwarf_get_units(dbg->dwarf, cu, &cu, NULL, NULL, &die, NULL))
 		return false;
-	dbg->root = find_root(&die, source);
+	dbg->root =
+		dbginfo_is_joined(source) ? find_common_root(dbg, source) : find_root(&die, source);
 	return dbg->root != NULL;
 }
 
 const char *dbginfo_producer(struct dbginfo *dbg)
 {
+	static const char at_link[] = "GNU GIMPLE ";
+	const char *producer = NULL;
 	Dwarf_CU *cu = NULL;
 	Dwarf_Attribute attr;
 	Dwarf_Die die;
 
-	if (dwarf_get_units(dbg->dwarf, cu, &cu, NULL, NULL, &die, NULL))
-		return NULL;
-	return dwarf_formstring(dwarf_attr(&die, DW_AT_producer, &attr));
+	/* What sources were compiled with says more than what gcc's optimiser was called with. */
+	while (dbginfo_next_unit(dbg, &cu, &die)) {
+		producer = dwarf_formstring(dwarf_attr(&die, DW_AT_producer, &attr));
+		if (!producer || strncmp(producer, at_link, sizeof(at_link) - 1) != 0)
+			return producer;
+	}
+	return producer;
 }
 
 struct dbginfo *dbginfo_open(const char *path, const char *source)
@@ -254,8 +306,7 @@ bool dbginfo_find(struct dbginfo *dbg, const struct objsym *sym, Dwarf_Die *ret)
 	return search.found;
 }
 
-/* Appends a path, without the tree's root if it lies below it. */
-static void add_path(const struct dbginfo *dbg, const char *path, struct buf *buf)
+void dbginfo_add_path(const struct dbginfo *dbg, const char *path, struct buf *buf)
 {
 	auto_free char *tidy = strdup(path);
 	size_t len = strlen(dbg->root);
@@ -289,7 +340,7 @@ bool dbginfo_add_srcloc(struct dbginfo *dbg, Dwarf_Die *die, struct buf *buf)
 
 	if (!path || dwarf_decl_line(die, &line))
 		return false;
-	add_path(dbg, path, buf);
+	dbginfo_add_path(dbg, path, buf);
 	buf_addf(buf, ":%d", line % LINES_OWN);
 	return true;
 }
@@ -328,7 +379,7 @@ bool dbginfo_add_line(struct dbginfo *dbg, const struct objsec *sec, uint64_t of
 
 		if (!path || dwarf_lineno(line, &number))
 			continue;
-		add_path(dbg, path, buf);
+		dbginfo_add_path(dbg, path, buf);
 		buf_addf(buf, ":%d", number % LINES_OWN);
 		return true;
 	}
@@ -363,7 +414,7 @@ static bool tell_line(struct dbginfo *dbg, uint64_t offset, Dwarf_Line *line, li
 	if (!path || dwarf_lineendsequence(line, &end) || end || dwarf_lineno(line, &number) ||
 	    !number)
 		return true;
-	add_path(dbg, path, &shown);
+	dbginfo_add_path(dbg, path, &shown);
 	return fn(offset, buf_str(&shown), number, arg);
 }
 

@@ -15,6 +15,12 @@
 
 struct dbginfo;
 
+/* What compilers call the source of code that link-time optimisation has made of several. */
+#define DBGINFO_GCC "<artificial>"
+#define DBGINFO_LLVM "ld-temp.o"
+/* Is that the name of a unit's source, whatever folder is in front? */
+bool dbginfo_is_joined(const char *source);
+
 /*
  * Opens an object's debugging information. source is the unit's path relative to the tree; it gives
  * the tree's root, relative to which places are shown. NULL: there is none.
@@ -58,6 +64,10 @@ bool dbginfo_variable_address(Dwarf_Die *die, Dwarf_Addr *ret);
 /* The entry of the function or variable of a symbol that is defined here; false if it has none. */
 bool dbginfo_find(struct dbginfo *dbg, const struct objsym *sym, Dwarf_Die *ret);
 
+/* The absolute path of the source of a unit, given its entry; NULL when out of memory. */
+char *dbginfo_unit_path(Dwarf_Die *unit);
+/* Appends a path, relative to the tree if it lies in it. */
+void dbginfo_add_path(const struct dbginfo *dbg, const char *path, struct buf *buf);
 /* Appends the place of a declaration, "src/proto.c:120". False, and nothing, if it isn't known. */
 bool dbginfo_add_srcloc(struct dbginfo *dbg, Dwarf_Die *die, struct buf *buf);
 /* The same for the source line of code. */

@@ -37,7 +37,7 @@ static const char *function_around(const struct die_path *at)
 	return "";
 }
 
-static bool address_of(struct die_path *at, Dwarf_Addr *ret)
+bool decl_address(struct die_path *at, Dwarf_Addr *ret)
 {
 	switch (dwarf_tag(&at->die)) {
 	case DW_TAG_variable:
@@ -54,7 +54,7 @@ static enum walk note_decl(struct die_path *at, void *arg)
 	struct search *search = arg;
 	struct decl key, *decl, *slot;
 
-	if (!address_of(at, &key.address))
+	if (!decl_address(at, &key.address))
 		return WALK_INTO;
 	decl = bsearch(&key, search->wanted.items, search->wanted.n, sizeof(key), by_address);
 	if (!decl || decl->function || dwarf_decl_line(&at->die, &decl->line))

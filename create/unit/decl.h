@@ -16,6 +16,9 @@ struct decl {
 
 typedef VEC(struct decl) decl_list;
 
+/* Where a function's code begins, or a variable lies; false for other entries. */
+bool decl_address(struct die_path *at, Dwarf_Addr *ret);
+
 /*
  * Appends the places of the wanted symbols of a side, in the order of their declarations. Those
  * that aren't known are left out: thread-local variables among them, which have no address.

@@ -113,6 +113,13 @@ const char *sym_pair_name(const struct objsym *sym)
 	return syminfo_of(sym)->alias ? syminfo_of(sym)->alias : sym->name;
 }
 
+bool sym_same_origin(const struct objsym *a, const struct objsym *b)
+{
+	const char *x = syminfo_of(a)->origin, *y = syminfo_of(b)->origin;
+
+	return x && y ? !strcmp(x, y) : x == y;
+}
+
 void sym_pair(struct objsym *pre, struct objsym *post)
 {
 	syminfo_of(pre)->twin = post;

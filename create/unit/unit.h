@@ -68,6 +68,9 @@ struct syminfo {
 	struct objsym *twin; /* the same thing in the other build, NULL if there is none */
 	const char *
 		alias; /* the name that it is paired by, if that isn't its own (nameless.h); NULL */
+	const char *linked;  /* its name in the program, if that is another (optimised.h); NULL */
+	const char *origin;  /* the source of what was static there (optimised.h); NULL */
+	const char *place;   /* that as it is shown: relative to the tree, if its root is known */
 	const char *refname; /* NULL for what has no name of its own: sections, literals */
 	bool changed;        /* of a variable: size or initial contents differ from the twin's */
 	bool counted; /* the number at the end of its name may be another one in the twin's */
@@ -89,6 +92,7 @@ struct unit {
 	const char *source;
 	struct side pre, post;
 	struct nameless *nameless; /* correlate: its types without a name; NULL */
+	bool optimised;            /* its code was made at the link (optimised.h) */
 	bool takes_part;           /* emit: its pre code goes into pre.o */
 	bool whole;                /* emit: and its variables that begin with pointers */
 	bool dbg_held;             /* there are pointers into its debugging information */
@@ -182,6 +186,11 @@ const char *side_compiler(const struct side *side);
 
 /* The name that a symbol is paired by. */
 const char *sym_pair_name(const struct objsym *sym);
+/*
+ * Are both of the same source, or is that known of neither? Names that were static say nothing
+ * across sources.
+ */
+bool sym_same_origin(const struct objsym *a, const struct objsym *b);
 /* Makes two symbols twins. */
 void sym_pair(struct objsym *pre, struct objsym *post);
 /* Both functions, both variables, or both thread-local variables? */

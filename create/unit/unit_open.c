@@ -7,6 +7,7 @@
 #include "create/unit/diff_unit.h"
 #include "create/unit/markers.h"
 #include "create/unit/nameless.h"
+#include "create/unit/optimised.h"
 #include "create/unit/unit.h"
 
 static bool is_start_section(const struct objsec *sec)
@@ -215,11 +216,10 @@ static int open_side(struct side *side, const char *path, struct unit *unit,
 			return rc;
 	} else
 		side->obj = objfile_new(unit->source);
-	if (!side->obj) {
-		rc = uspl_fail_nomem(err);
-		if (rc)
-			return rc;
-	}
+	if (!side->obj)
+		return uspl_fail_nomem(err);
+	if (unit->optimised)
+		optimised_localise(side->obj);
 	if (path && place) {
 		rc = leave_out_absent(place->left_out, place->index, side == &unit->post, side->obj,
 				      err);
@@ -229,7 +229,10 @@ static int open_side(struct side *side, const char *path, struct unit *unit,
 	rc = markers_split(side->obj, err);
 	if (rc)
 		return rc;
-	return sort_side(side, unit, err);
+	rc = sort_side(side, unit, err);
+	if (rc || !unit->optimised)
+		return rc;
+	return optimised_rename(side, err);
 }
 
 int unit_open(struct unit *unit, const struct diff_unit *in, const struct unit_place *place,
@@ -238,6 +241,7 @@ int unit_open(struct unit *unit, const struct diff_unit *in, const struct unit_p
 	int rc;
 
 	unit->source = in->source;
+	unit->optimised = dbginfo_is_joined(in->source);
 	rc = open_side(&unit->pre, in->pre_obj, unit, place, err);
 	if (rc)
 		return rc;

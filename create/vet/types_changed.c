@@ -73,13 +73,23 @@ static void add_name(const struct table *table, Dwarf_Die *die, struct buf *buf)
 				       die, buf);
 }
 
-/* "f::" for what lies in the function f. The unit itself is no scope. */
-static void add_scope(const struct table *table, const struct die_path *at, struct buf *buf)
+/*
+ * "f::" for what lies in the function f. The unit itself is a scope only if it is one of several
+ * sources.
+ */
+static void add_scope(const struct table *table, struct die_path *at, struct buf *buf)
 {
 	struct die_path *up = at->up;
+	Dwarf_Attribute attr;
+	Dwarf_Die source;
 
-	if (!up || !up->up)
+	if (!up || !up->up) {
+		if (table->unit->optimised && dwarf_attr_integrate(&at->die, DW_AT_name, &attr) &&
+		    dwarf_cu_die(attr.cu, &source, NULL, NULL, NULL, NULL, NULL, NULL) &&
+		    dwarf_diename(&source))
+			buf_addf(buf, "%s::", dwarf_diename(&source));
 		return;
+	}
 	add_scope(table, up, buf);
 	if (!dwarf_diename(&up->die))
 		return;
