@@ -6,6 +6,8 @@
 #include "create/build/scratch.h"
 #include "create/tree/tree.h"
 
+#include <fcntl.h>
+#include <gelf.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -70,6 +72,7 @@ static const struct {
 	bool inputs;
 } kinds[] = {
 	[RECORD_COMPILE] = { "compile", 7, 4, false },
+	[RECORD_LTO] = { "lto", 7, 4, false },
 	[RECORD_PARTIAL] = { "partial", 4, 2, true },
 	[RECORD_LINK] = { "link", 4, 2, true },
 };
@@ -117,7 +120,7 @@ static bool add_input(struct record *record, const char *field)
 
 static int set_strings(struct record *record, const field_list *fields, struct uspl_err *err)
 {
-	bool compile = record->kind == RECORD_COMPILE;
+	bool compile = record->kind == RECORD_COMPILE || record->kind == RECORD_LTO;
 	bool fine = set_string(&record->output, fields, 1) &&
 		    set_string(&record->source, fields, compile ? 2 : 0) &&
 		    set_string(&record->cwd, fields, compile ? 3 : 0) &&
@@ -157,6 +160,50 @@ static void record_free(struct record *record)
 	free(record);
 }
 
+/* By the sections from which gcc's plugin and LLVM's linker know such objects. */
+static enum record_lto lto_of(Elf *elf)
+{
+	/* gcc's lto-streamer.h, struct lto_section: two 16-bit numbers, then the byte. */
+	enum { SLIM_AT = 4 };
+	enum record_lto lto = LTO_NONE;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	size_t names;
+
+	if (elf_kind(elf) != ELF_K_ELF || elf_getshdrstrndx(elf, &names))
+		return LTO_SLIM; /* LLVM's form alone isn't ELF */
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *name =
+			gelf_getshdr(scn, &shdr) ? elf_strptr(elf, names, shdr.sh_name) : NULL;
+		const Elf_Data *data = NULL;
+
+		if (name && !strncmp(name, ".gnu.lto_.lto.", 14))
+			data = elf_rawdata(scn, NULL);
+		if (data && data->d_size > SLIM_AT && ((const char *)data->d_buf)[SLIM_AT])
+			return LTO_SLIM;
+		if (name && (!strncmp(name, ".gnu.lto_", 9) || !strcmp(name, ".llvm.lto")))
+			lto = LTO_FAT;
+	}
+	return lto;
+}
+
+/* Where nothing asks for link-time optimisation, no object has to be read. */
+static enum record_lto find_lto(const struct record *record)
+{
+	auto_close int fd = -1;
+	enum record_lto lto;
+	Elf *elf;
+
+	if (record->kind != RECORD_COMPILE || !strstr(record->command, "-flto"))
+		return LTO_NONE;
+	fd = open(record->saved, O_RDONLY | O_CLOEXEC);
+	elf_version(EV_CURRENT);
+	elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	lto = elf ? lto_of(elf) : LTO_NONE;
+	elf_end(elf);
+	return lto;
+}
+
 static int add_record(enum record_kind kind, const field_list *fields, record_list *records,
 		      struct uspl_err *err)
 {
@@ -172,6 +219,7 @@ static int add_record(enum record_kind kind, const field_list *fields, record_li
 		return rc;
 	if ((*slot)->saved && stat((*slot)->saved, &st) == 0)
 		(*slot)->size = (uint64_t)st.st_size;
+	(*slot)->lto = find_lto(*slot);
 	return 0;
 }
 

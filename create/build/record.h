@@ -8,23 +8,31 @@
 
 struct uspl_err;
 
-enum record_kind { RECORD_COMPILE, RECORD_PARTIAL, RECORD_LINK };
+/* What an object holds for link-time optimisation. */
+enum record_lto {
+	LTO_NONE,
+	LTO_FAT,  /* the compiler's own form of the source, and code beside it */
+	LTO_SLIM, /* that form alone: the object has no code */
+};
+
+enum record_kind { RECORD_COMPILE, RECORD_LTO, RECORD_PARTIAL, RECORD_LINK };
 
 /* A line of create/wrapper/record_write.h. */
 struct record {
 	enum record_kind kind;
-	char *output; /* of a compilation: the object */
-	char *source; /* of a compilation */
-	char *cwd;    /* of a compilation: the folder the compiler ran in */
+	char *output; /* of a compilation: the object; of link-time optimisation "PROGRAM:lto" */
+	char *source; /* of a compilation; of link-time optimisation CWD/<artificial> */
+	char *cwd;    /* of these two: the folder the compiler ran in */
 	char *saved;  /* the copy of an object; of a program, NULL if there is none */
 	char *deps;   /* of a compilation: the list of what it included; NULL if none */
 	/* The compiler and its options; of a link the linker's options, NULL if there are none. */
 	char *command;
 	VEC(char *) inputs;
-	struct strmap kept; /* an input that may be removed -> another name of it */
-	uint64_t size;      /* of the saved copy */
-	bool altered;       /* another tool has changed the object since it was compiled */
-	unsigned step;      /* the build that it is of: 0 is the one before the patch */
+	struct strmap kept;  /* an input that may be removed -> another name of it */
+	uint64_t size;       /* of the saved copy */
+	enum record_lto lto; /* what the object of a compilation holds */
+	bool altered;        /* another tool has changed the object since it was compiled */
+	unsigned step;       /* the build that it is of: 0 is the one before the patch */
 };
 
 typedef VEC(struct record *) record_list;

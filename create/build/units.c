@@ -52,6 +52,7 @@ void units_free(struct units *units)
 	vec_release(&units->programs);
 	makers_release(&units->makers);
 	strmap_release(&units->known);
+	strmap_release(&units->optimised);
 	strmap_release(&units->shared);
 	strmap_release(&units->pre_objects);
 	vec_release(&units->last_link);

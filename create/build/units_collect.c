@@ -51,7 +51,8 @@ static bool was_a_trial(const char *path, const input_list *inputs)
 		return false;
 	vec_for_each (inputs, input)
 		if (input->gone || input->removed ||
-		    (input->record && access(input->record->source, F_OK) < 0))
+		    (input->record && input->record->kind == RECORD_COMPILE &&
+		     access(input->record->source, F_OK) < 0))
 			return true;
 	return false;
 }
@@ -323,7 +324,7 @@ int units_read_post(struct units *units, struct build *build, struct uspl_err *e
 		return rc;
 	strmap_release(&units->pre_objects);
 	vec_for_each (&units->pre, record)
-		if ((*record)->kind == RECORD_COMPILE &&
+		if (((*record)->kind == RECORD_COMPILE || (*record)->kind == RECORD_LTO) &&
 		    !strmap_set(&units->pre_objects, (*record)->output, *record))
 			return uspl_fail_nomem(err);
 	rc = add_records(units, &units->post, true, err);
@@ -393,6 +394,7 @@ int units_start_over(struct units *units, struct uspl_err *err)
 	units->makers.post = NULL;
 	makers_forget_archives(&units->makers);
 	strmap_release(&units->known);
+	strmap_release(&units->optimised);
 	vec_release(&units->last_link);
 	rc = units_note_contents(units, err);
 	if (rc)

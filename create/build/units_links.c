@@ -92,14 +92,73 @@ static bool note_link(struct units *units, size_t index, const struct build_link
 	return true;
 }
 
-static int link_unit(struct units *units, struct build_link *link, const struct record *pre,
+/* Is the code of a program made at its link, or a part of it? */
+static bool is_optimised(const input_list *inputs)
+{
+	const struct input *input;
+
+	vec_for_each (inputs, input)
+		if (input->record && input->record->kind == RECORD_LTO)
+			return true;
+	return false;
+}
+
+static int refuse_unseen(const struct units *units, const struct program *program,
+			 const struct record *record, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "'%s' was compiled for link-time optimisation, and uspl-create doesn't see the "
+		  "code that the link of '%s' makes of it",
+		  units_relative(units, record->source), units_relative(units, program->path));
+	uspl_hint(err, "it is seen where gcc or clang links; build with -fno-lto, if the running "
+		       "program was");
+	return -USPL_E_UNSUPPORTED;
+}
+
+/*
+ * An object for link-time optimisation. Its code is in the object that the program's link has made,
+ * which is a unit of its own: *ret tells. In fat ones the code is what is linked, if it wasn't.
+ */
+static int check_optimised(struct units *units, const struct program *program,
+			   const struct record *pre, const struct record *post, bool *ret,
+			   struct uspl_err *err)
+{
+	const struct record *record = post ? post : pre;
+	const char *options = program->pre_options;
+	bool was = pre && pre->lto != LTO_NONE && is_optimised(&program->pre);
+	bool is = post && post->lto != LTO_NONE &&
+		  is_optimised(program->in_post ? &program->post : &program->pre);
+
+	*ret = was || is;
+	if (record->lto == LTO_NONE)
+		return 0;
+	/* What isn't compiled again is the same in both builds, whatever the link makes of it. */
+	if (!*ret && pre != post &&
+	    (record->lto == LTO_SLIM || (options && strstr(options, "-plugin"))))
+		return refuse_unseen(units, program, record, err);
+	if (!*ret)
+		return 0;
+	if (pre && post && (was != is || (!program->in_post && pre != post)))
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "'%s' was optimised when it was linked, and the build after the "
+				 "patch %s",
+				 units_relative(units, program->path),
+				 was != is ? "links it without" : "doesn't link it again");
+	return strmap_set(&units->optimised, record->output, units) ? 0 : uspl_fail_nomem(err);
+}
+
+static int link_unit(struct units *units, struct program *program, const struct record *pre,
 		     const struct record *post, struct uspl_err *err)
 {
+	struct build_link *link = &program->link;
 	size_t index = 0, *slot;
-	bool is_new;
+	bool is_new, elsewhere;
 	int rc = pre && post ? check_command(units, pre, post, err) : 0;
 
 	if (rc)
+		return rc;
+	rc = check_optimised(units, program, pre, post, &elsewhere, err);
+	if (rc || elsewhere)
 		return rc;
 	rc = get_unit(units, pre, post, &index, err);
 	if (rc)
@@ -152,9 +211,9 @@ static int add_old_input(struct units *units, struct program *program, const str
 	if (!input->record)
 		return check_stranger(units, program, input, err);
 	if (program->in_post && !strmap_get(&program->post_names, input->name))
-		return link_unit(units, &program->link, input->record, NULL, err);
+		return link_unit(units, program, input->record, NULL, err);
 	post = units_post_record(units, input->name);
-	return link_unit(units, &program->link, input->record, post ? post : input->record, err);
+	return link_unit(units, program, input->record, post ? post : input->record, err);
 }
 
 static int link_inputs(struct units *units, struct program *program, struct uspl_err *err)
@@ -170,7 +229,7 @@ static int link_inputs(struct units *units, struct program *program, struct uspl
 	vec_for_each (&program->post, input) {
 		if (strmap_get(&program->pre_names, input->name))
 			continue;
-		rc = input->record ? link_unit(units, &program->link, NULL, input->record, err)
+		rc = input->record ? link_unit(units, program, NULL, input->record, err)
 				   : stranger_changed(units, program, input->name, err);
 		if (rc)
 			return rc;
@@ -241,7 +300,8 @@ static int finish(struct units *units, struct uspl_err *err)
 		const struct record *pre = units_pre_record(units, (*record)->output);
 		size_t index;
 
-		if ((*record)->kind != RECORD_COMPILE)
+		if ((*record)->kind != RECORD_COMPILE ||
+		    strmap_get(&units->optimised, (*record)->output))
 			continue;
 		rc = get_unit(units, pre, *record, &index, err);
 		if (rc)

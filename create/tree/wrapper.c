@@ -177,12 +177,13 @@ static int write_headers(const char *work, struct uspl_err *err)
 
 int wrapper_prepare(const struct build_paths *paths, struct uspl_err *err)
 {
-	static const char *const folders[] = { "bin", "real", "objects/pre", "objects/post",
-					       "objects/ship" };
+	static const char *const folders[] = { "bin",         "real",         "lto",
+					       "objects/pre", "objects/post", "objects/ship" };
 	auto_free char *bin = file_join(paths->work, "bin");
 	auto_free char *real = file_join(paths->work, "real");
+	auto_free char *lto = file_join(paths->work, "lto");
 	auto_free char *wrapper = NULL;
-	int rc = bin && real ? find_wrapper(&wrapper, err) : uspl_fail_nomem(err);
+	int rc = bin && real && lto ? find_wrapper(&wrapper, err) : uspl_fail_nomem(err);
 
 	if (rc)
 		return rc;
@@ -197,6 +198,12 @@ int wrapper_prepare(const struct build_paths *paths, struct uspl_err *err)
 	if (rc)
 		return rc;
 	rc = drop_old_links(bin, wrapper, err);
+	if (rc)
+		return rc;
+	rc = drop_old_links(lto, wrapper, err);
+	if (rc)
+		return rc;
+	rc = link_name(lto, "lto-wrapper", wrapper, err);
 	if (rc)
 		return rc;
 	rc = link_variables(bin, real, wrapper, err);

@@ -21,18 +21,20 @@
 
 static int vet_lto(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
-	(void)diff;
-	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
-		int rc;
+	const struct objsec *head = NULL;
 
-		if (strncmp(unit->post.obj->secs.items[i]->name, ".gnu.lto_", 9))
-			continue;
-		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
-			       "%s was compiled with link time optimisation", unit->source);
-		uspl_hint(err, "build with -fno-lto, if the running program was");
-		return rc;
-	}
-	return 0;
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++)
+		if (name_starts(unit->post.obj->secs.items[i]->name, ".gnu.lto_.lto."))
+			head = unit->post.obj->secs.items[i];
+	/* gcc's lto-streamer.h, struct lto_section: two 16-bit numbers, then the byte. */
+	if (!head || !head->data || head->size <= 4 || !head->data[4])
+		return 0;
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "%s was compiled for link-time optimisation: its object holds no code",
+		  unit->source);
+	uspl_hint(err, "build with -fno-lto, if the running program was");
+	return -USPL_E_UNSUPPORTED;
 }
 
 static int vet_compiler(const struct diff *diff, const struct unit *unit, struct uspl_err *err)

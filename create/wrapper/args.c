@@ -315,6 +315,25 @@ void args_release(struct args *args)
 	vec_release(&args->words);
 }
 
+bool args_hides_types(const struct args_word *word)
+{
+	static const char *const starts[] = {
+		"-gsplit-dwarf",
+		"-gz",
+		"-gstabs",
+		"-fdebug-types-section",
+		"-femit-struct-debug-",
+		"-fno-standalone-debug",
+		"-flimit-debug-info",
+		"-Wa,--compress-debug-sections",
+	};
+
+	for (size_t i = 0; word->kind == ARGS_OPTION && i < ARRAY_SIZE(starts); i++)
+		if (!strncmp(word->text, starts[i], strlen(starts[i])))
+			return true;
+	return false;
+}
+
 bool args_is_probe_path(const char *path)
 {
 	for (const char *part = path; part; part = strchr(part, '/')) {

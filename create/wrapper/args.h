@@ -64,6 +64,14 @@ DEFINE_AUTO_RELEASE(args, struct args, args_release)
 #define auto_args __attribute__((cleanup(cleanup_args_)))
 
 /*
+ * True for an option by which an object's types are described elsewhere, packed, in a form of their
+ * own, or not at all. They change no code, so the saved objects do without them: `-g` at the end
+ * asks for the rest, whatever -g0 or -g1 said before. What they would make for the build (a .dwo
+ * file) isn't made.
+ */
+bool args_hides_types(const struct args_word *word);
+
+/*
  * True for the small programs by which configure, CMake and Meson try the compiler out, and for
  * code from standard input: nothing of it ends in a program. cwd is the folder that the compiler
  * runs in.

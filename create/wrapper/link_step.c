@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "create/wrapper/lto.h"
 #include "create/wrapper/record_write.h"
 #include "create/wrapper/steps.h"
 #include "create/wrapper/trace.h"
@@ -135,16 +136,40 @@ static int add_input(const struct tool *tool, const char *path, struct buf *line
 	return 0;
 }
 
-static int record_link(const struct tool *tool, const char *output, const char *options,
+/* A link, and what is noted of it. */
+struct linking {
+	const char *output;
+	struct buf options; /* of the linker */
+	char *command;      /* of the compiler that links; NULL: the linker is called by its name */
+	struct lto lto;
+	char *made; /* the name of what link-time optimisation has made for it; NULL: nothing */
+};
+
+static void linking_release(struct linking *linking)
+{
+	buf_release(&linking->options);
+	free(linking->command);
+	free(linking->made);
+	lto_release(&linking->lto);
+}
+
+DEFINE_AUTO_RELEASE(linking, struct linking, linking_release)
+#define auto_linking __attribute__((cleanup(cleanup_linking_)))
+
+static int record_link(const struct tool *tool, const struct linking *linking,
 		       const trace_inputs *inputs, struct uspl_err *err)
 {
 	auto_buf struct buf line = { 0 };
 	char **input;
-	int rc = start_line(tool, output, options, &line, err);
+	int rc = start_line(tool, linking->output, buf_str(&linking->options), &line, err);
 
 	if (rc)
 		return rc;
+	if (linking->made)
+		record_field(&line, linking->made);
 	vec_for_each (inputs, input) {
+		if (lto_has(&linking->lto, *input))
+			continue;
 		rc = add_input(tool, *input, &line, err);
 		if (rc)
 			return rc;
@@ -165,24 +190,30 @@ static void let_go(const char *output)
 }
 
 /* Runs the link; what the linker prints beside its trace goes on to our standard output. */
-static int run(const struct tool *tool, const tool_argv *argv, const char *output,
-	       const struct buf *options, int *ret_status, struct uspl_err *err)
+static int run(const struct tool *tool, const tool_argv *argv, struct linking *linking,
+	       int *ret_status, struct uspl_err *err)
 {
 	auto_buf struct buf out = { 0 };
 	auto_buf struct buf rest = { 0 };
 	auto_trace trace_inputs inputs = { 0 };
 	int rc;
 
-	let_go(output);
+	let_go(linking->output);
 	rc = tool_run(tool, argv, &out, ret_status, err);
 	if (rc)
 		return rc;
 	rc = trace_parse(buf_str(&out), &inputs, &rest, err);
 	if (rc)
 		return rc;
+	if (!*ret_status) {
+		rc = lto_end(tool, &linking->lto, linking->output, linking->command, &rest,
+			     &linking->made, err);
+		if (rc)
+			return rc;
+	}
 	fwrite(buf_str(&rest), 1, rest.len, stdout);
 	if (!*ret_status)
-		return record_link(tool, output, buf_str(options), &inputs, err);
+		return record_link(tool, linking, &inputs, err);
 	return 0;
 }
 
@@ -191,26 +222,33 @@ int link_words(const struct tool *tool, const struct args *args, int *ret_status
 {
 	const char *trace[] = { "-Wl,--trace,--trace", NULL };
 	auto_argv tool_argv argv = { 0 };
-	auto_buf struct buf options = { 0 };
+	auto_linking struct linking linking = {
+		.output = args->output ? args->output : "a.out",
+		.command = tool_command(tool, args),
+	};
 	struct args_word *word;
-	int rc = 0;
+	int rc = linking.command ? 0 : uspl_fail_nomem(err);
 
 	vec_for_each (&args->words, word) {
 		const char *one[] = { word->text, NULL };
 
 		/* A source with a language is an object by now. */
-		if (word->kind != ARGS_LANGUAGE && word->kind != ARGS_HEADER && !rc)
+		if (word->kind != ARGS_LANGUAGE && word->kind != ARGS_HEADER &&
+		    !args_hides_types(word) && !rc)
 			rc = tool_add(&argv, one, err);
 		if (word->kind == ARGS_LINKING ||
 		    (word->kind == ARGS_OBJECT && !is_code(word->text)))
-			buf_addf(&options, " %s", word->text);
+			buf_addf(&linking.options, " %s", word->text);
 	}
+	if (rc)
+		return rc;
+	rc = lto_begin(tool, args, &linking.lto, &argv, err);
 	if (rc)
 		return rc;
 	rc = tool_add(&argv, trace, err);
 	if (rc)
 		return rc;
-	return run(tool, &argv, args->output ? args->output : "a.out", &options, ret_status, err);
+	return run(tool, &argv, &linking, ret_status, err);
 }
 
 const char *link_output(int argc, const char *const *argv)
@@ -247,8 +285,8 @@ int link_step(const struct tool *tool, int argc, char **argv, int *ret_status, s
 {
 	const char *trace[] = { "--trace", "--trace", NULL };
 	const char *output = link_output(argc, (const char *const *)argv);
+	auto_linking struct linking linking = { .output = output };
 	auto_argv tool_argv words = { 0 };
-	auto_buf struct buf options = { 0 };
 	int rc;
 
 	if (!output || is_probe(argc, argv))
@@ -261,6 +299,6 @@ int link_step(const struct tool *tool, int argc, char **argv, int *ret_status, s
 		return rc;
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], output) != 0 && !is_code(argv[i]))
-			buf_addf(&options, " %s", argv[i]);
-	return run(tool, &words, output, &options, ret_status, err);
+			buf_addf(&linking.options, " %s", argv[i]);
+	return run(tool, &words, &linking, ret_status, err);
 }

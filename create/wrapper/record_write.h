@@ -7,6 +7,7 @@
  * paths are absolute and without symbolic links.
  *
  *     compile OBJECT SOURCE CWD SAVED DEPS COMMAND
+ *     lto     OUTPUT:lto SOURCE CWD SAVED "" COMMAND   what link-time optimisation made of objects
  *     partial OUTPUT SAVED OPTIONS INPUT...       `ld -r`: an object made of objects
  *     link    OUTPUT SAVED OPTIONS INPUT...       a program or a shared library
  *

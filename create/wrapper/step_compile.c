@@ -29,36 +29,6 @@ static void job_release(struct job *job)
 DEFINE_AUTO_RELEASE(job, struct job, job_release)
 #define auto_job __attribute__((cleanup(cleanup_job_)))
 
-/* Options with the name of a list of dependencies, which may be a temporary one. */
-static bool names_output(const char *word)
-{
-	static const char *const names[] = { "-MF", "-MT", "-MQ", "-dumpbase", "-aux-info" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(word, names[i]))
-			return true;
-	return false;
-}
-
-static char *command_of(const struct tool *tool, const struct args *args)
-{
-	struct buf command = { 0 };
-
-	buf_addstr(&command, tool->path);
-	for (size_t i = 0; i < tool->before.n; i++)
-		buf_addf(&command, " %s", tool->before.items[i]);
-	for (size_t i = 0; i < args->words.n; i++) {
-		const struct args_word *word = &args->words.items[i];
-
-		if (word->kind == ARGS_OPTION && names_output(word->text))
-			i++;
-		else if (word->kind == ARGS_OPTION && strncmp(word->text, "-Wp,-M", 6) &&
-			 strncmp(word->text, "-MF", 3))
-			buf_addf(&command, " %s", word->text);
-	}
-	return buf_take(&command);
-}
-
 static int job_init(struct job *job, const struct tool *tool, const struct args *args,
 		    const struct args_word *source, struct uspl_err *err)
 {
@@ -67,7 +37,7 @@ static int job_init(struct job *job, const struct tool *tool, const struct args 
 	if (rc)
 		return rc;
 	job->source = source;
-	job->command = command_of(tool, args);
+	job->command = tool_command(tool, args);
 	if (!job->command)
 		return uspl_fail_nomem(err);
 	if (source->kind == ARGS_ASM)
@@ -79,52 +49,9 @@ static int job_init(struct job *job, const struct tool *tool, const struct args 
 	return 0;
 }
 
-/* The name that the build itself gives to a folder, as builds of packages do; NULL if none. */
-static const char *mapped_name(const struct args *args, const char *folder)
-{
-	static const char option[] = "-ffile-prefix-map=";
-	size_t len = strlen(folder);
-	struct args_word *word;
-
-	vec_for_each (&args->words, word) {
-		const char *from = word->text + sizeof(option) - 1;
-
-		if (!strncmp(word->text, option, sizeof(option) - 1) &&
-		    !strncmp(from, folder, len) && from[len] == '=')
-			return from + len + 1;
-	}
-	return NULL;
-}
-
-/*
- * Options by which an object's types are described elsewhere, packed, in a form of their own, or
- * not at all. They change no code, so the saved objects do without them: `-g` at the end asks for
- * the rest, whatever -g0 or -g1 said before. What they would make for the build (a .dwo file) isn't
- * made.
- */
-static bool hides_types(const struct args_word *word)
-{
-	static const char *const starts[] = {
-		"-gsplit-dwarf",
-		"-gz",
-		"-gstabs",
-		"-fdebug-types-section",
-		"-femit-struct-debug-",
-		"-fno-standalone-debug",
-		"-flimit-debug-info",
-		"-Wa,--compress-debug-sections",
-	};
-
-	for (size_t i = 0; word->kind == ARGS_OPTION && i < ARRAY_SIZE(starts); i++)
-		if (!strncmp(word->text, starts[i], strlen(starts[i])))
-			return true;
-	return false;
-}
-
 /*
  * The options that make code comparable. Of contradicting options the last one wins, so they come
- * at the end. To the compiler the copy has the name of the user's tree; a package's copy has the
- * one that its build gives to the folder in which it believes to run (recipe.c).
+ * at the end.
  */
 static int add_code_options(const struct tool *tool, const struct args *args, tool_argv *argv,
 			    char **ret_map, struct uspl_err *err)
@@ -133,8 +60,7 @@ static int add_code_options(const struct tool *tool, const struct args *args, to
 	const char *words[9] = { "-ffunction-sections", "-fdata-sections", "-g", "-gz=none",
 				 "-idirafter",          tool->include };
 	size_t n = 6;
-	const char *believed = getenv("DEB_BUILD_PATH");
-	const char *name = believed ? mapped_name(args, believed) : NULL;
+	int rc;
 
 	/*
 	 * clang describes a class only in the unit that it takes for the class's home; other units,
@@ -142,13 +68,9 @@ static int add_code_options(const struct tool *tool, const struct args *args, to
 	 */
 	if (tool_is_clang(tool))
 		words[n++] = "-fstandalone-debug";
-	if (mapped_name(args, tool->tree))
-		return tool_add(argv, words, err);
-	if (asprintf(ret_map, "-ffile-prefix-map=%s=%s", tool->tree, name ? name : tool->source) <
-	    0) {
-		*ret_map = NULL;
-		return uspl_fail_nomem(err);
-	}
+	rc = tool_prefix_map(tool, args, ret_map, err);
+	if (rc)
+		return rc;
 	words[n] = *ret_map;
 	return tool_add(argv, words, err);
 }
@@ -161,7 +83,7 @@ static int add_options(tool_argv *argv, const struct args *args, struct uspl_err
 	vec_for_each (&args->words, word) {
 		const char *one[] = { word->text, NULL };
 
-		if (word->kind == ARGS_OPTION && !hides_types(word) && !rc)
+		if (word->kind == ARGS_OPTION && !args_hides_types(word) && !rc)
 			rc = tool_add(argv, one, err);
 	}
 	return rc;
@@ -298,7 +220,7 @@ int step_translate(const struct tool *tool, const struct args *args, int *ret_st
 	vec_for_each (&args->words, word) {
 		const char *one[] = { word->text, NULL };
 
-		if (!rc && !hides_types(word))
+		if (!rc && !args_hides_types(word))
 			rc = tool_add(&argv, one, err);
 	}
 	if (rc)

@@ -254,6 +254,68 @@ bool tool_is_clang(const struct tool *tool)
 	return real && strstr(file_basename(real), "clang");
 }
 
+/* Options with the name of a list of dependencies, which may be a temporary one. */
+static bool names_output(const char *word)
+{
+	static const char *const names[] = { "-MF", "-MT", "-MQ", "-dumpbase", "-aux-info" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(word, names[i]))
+			return true;
+	return false;
+}
+
+char *tool_command(const struct tool *tool, const struct args *args)
+{
+	struct buf command = { 0 };
+
+	buf_addstr(&command, tool->path);
+	for (size_t i = 0; i < tool->before.n; i++)
+		buf_addf(&command, " %s", tool->before.items[i]);
+	for (size_t i = 0; i < args->words.n; i++) {
+		const struct args_word *word = &args->words.items[i];
+
+		if (word->kind == ARGS_OPTION && names_output(word->text))
+			i++;
+		else if (word->kind == ARGS_OPTION && strncmp(word->text, "-Wp,-M", 6) &&
+			 strncmp(word->text, "-MF", 3))
+			buf_addf(&command, " %s", word->text);
+	}
+	return buf_take(&command);
+}
+
+/* The name that the build itself gives to a folder, as builds of packages do; NULL if none. */
+static const char *mapped_name(const struct args *args, const char *folder)
+{
+	static const char option[] = "-ffile-prefix-map=";
+	size_t len = strlen(folder);
+	struct args_word *word;
+
+	vec_for_each (&args->words, word) {
+		const char *from = word->text + sizeof(option) - 1;
+
+		if (!strncmp(word->text, option, sizeof(option) - 1) &&
+		    !strncmp(from, folder, len) && from[len] == '=')
+			return from + len + 1;
+	}
+	return NULL;
+}
+
+int tool_prefix_map(const struct tool *tool, const struct args *args, char **ret,
+		    struct uspl_err *err)
+{
+	const char *believed = getenv("DEB_BUILD_PATH");
+	const char *name = believed ? mapped_name(args, believed) : NULL;
+
+	if (mapped_name(args, tool->tree))
+		return 0;
+	if (asprintf(ret, "-ffile-prefix-map=%s=%s", tool->tree, name ? name : tool->source) < 0) {
+		*ret = NULL;
+		return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
 int tool_add(tool_argv *argv, const char *const *words, struct uspl_err *err)
 {
 	for (; *words; words++) {

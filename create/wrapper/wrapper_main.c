@@ -10,7 +10,9 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "create/wrapper/args.h"
+#include "create/wrapper/lto.h"
 #include "create/wrapper/steps.h"
 #include "create/wrapper/tool.h"
 
@@ -54,19 +56,29 @@ static int compiler(const struct tool *tool, int argc, char **argv, int *ret_sta
 	return step_build(tool, &args, ret_status, err);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv, int *ret_status, struct uspl_err *err)
 {
 	auto_tool struct tool tool = { 0 };
-	struct uspl_err err = { 0 };
-	int status = 0, skip = 0;
-	int rc = tool_find(argc, argv, &tool, &skip, &err);
+	int skip = 0, rc;
 
-	if (!rc && !tool.compiler)
-		rc = tool_exec(&tool, &err);
-	else if (!rc && is_linker(tool.compiler))
-		rc = link_step(&tool, argc - skip, argv + skip, &status, &err);
-	else if (!rc)
-		rc = compiler(&tool, argc - skip, argv + skip, &status, &err);
+	if (!strcmp(file_basename(argv[0]), LTO_WRAPPER))
+		return lto_step(argc, argv, ret_status, err);
+	rc = tool_find(argc, argv, &tool, &skip, err);
+	if (rc)
+		return rc;
+	if (!tool.compiler)
+		return tool_exec(&tool, err);
+	if (is_linker(tool.compiler))
+		return link_step(&tool, argc - skip, argv + skip, ret_status, err);
+	return compiler(&tool, argc - skip, argv + skip, ret_status, err);
+}
+
+int main(int argc, char **argv)
+{
+	struct uspl_err err = { 0 };
+	int status = 0;
+	int rc = run(argc, argv, &status, &err);
+
 	if (rc) {
 		uspl_err_print(stderr, "uspl-cc", &err);
 		return (int)uspl_code_status(rc);

@@ -5,7 +5,7 @@
 
 #include "serve.h"
 
-void answer(const char *request, char *reply, size_t size)
+KEPT void answer(const char *request, char *reply, size_t size)
 {
 	snprintf(reply, size, "old %s", request);
 }
