@@ -119,7 +119,8 @@ static int wait_build(pid_t pid, struct meter *meter, const char *record, int *r
 
 /* What tells the line in which a compiler, linker or make says why. */
 static const char *const complaints[] = {
-	": error:", ": fatal error:", ": Error:", "undefined reference", "cannot find -l", "*** ",
+	"uspl-cc: ",           ": error:",       ": fatal error:", ": Error:",
+	"undefined reference", "cannot find -l", "*** ",
 };
 
 static bool is_complaint(const char *line, size_t len)

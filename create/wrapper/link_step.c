@@ -234,7 +234,7 @@ int link_words(const struct tool *tool, const struct args *args, int *ret_status
 
 		/* A source with a language is an object by now. */
 		if (word->kind != ARGS_LANGUAGE && word->kind != ARGS_HEADER &&
-		    !args_hides_types(word) && !rc)
+		    !args_hides_types(word) && !lto_is_cache(word->text) && !rc)
 			rc = tool_add(&argv, one, err);
 		if (word->kind == ARGS_LINKING ||
 		    (word->kind == ARGS_OBJECT && !is_code(word->text)))

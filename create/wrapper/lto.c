@@ -85,6 +85,19 @@ int lto_begin(const struct tool *tool, const struct args *args, struct lto *lto,
 				   : add_gcc(tool, args, lto, argv, err);
 }
 
+bool lto_is_cache(const char *word)
+{
+	static const char *const starts[] = { "-Wl,--thinlto-cache-dir=", "-Wl,-thinlto-cache-dir=",
+					      "-Wl,-plugin-opt=cache-dir=",
+					      "-Wl,-plugin-opt,cache-dir=" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		if (!strncmp(word, starts[i], strlen(starts[i])) &&
+		    !strchr(word + strlen(starts[i]), ','))
+			return true;
+	return false;
+}
+
 bool lto_has(const struct lto *lto, const char *path)
 {
 	auto_free char *folder = lto->folder ? record_path(lto->folder) : NULL;

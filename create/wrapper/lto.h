@@ -40,6 +40,8 @@ int lto_begin(const struct tool *tool, const struct args *args, struct lto *lto,
  */
 int lto_end(const struct tool *tool, const struct lto *lto, const char *output, const char *command,
 	    struct buf *rest, char **ret_name, struct uspl_err *err) uspl_must_check;
+/* An option by which LLVM's linkers take code from a cache, where nothing is kept of it? */
+bool lto_is_cache(const char *word);
 /* Is a file one of the objects, under the name by which the linker has it (record_path)? */
 bool lto_has(const struct lto *lto, const char *path);
 void lto_release(struct lto *lto);

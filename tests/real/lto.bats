@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # bats file_tags=slow
-# lto.bats - memcached as a distribution ships it that optimises at the link: built with the flags of
-# dpkg-buildflags, stripped, and patched under load
+# lto.bats - memcached as a distribution ships it that optimises at the link: built with the flags
+# of dpkg-buildflags, stripped, and patched under load
 
 load real
 
