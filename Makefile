@@ -39,7 +39,7 @@ TEST_LDLIBS = -ldw -lelf -lZydis -larchive -lz -ljson-c $(SODIUM) -lm -ldl
 COMMANDS = create apply undo view trace enable disable list watch upgrade keygen sign verify check-machine
 LIB_SRC := $(wildcard lib/*/*.c lib/arch/*/*.c trace/engine/*.c trace/probe/*.c trace/log/*.c)
 CMD_SRC := $(filter-out create/wrapper/% $(LIB_SRC),$(wildcard machine/*.c machine/*/*.c $(COMMANDS:%=%/*.c) $(COMMANDS:%=%/*/*.c)))
-ASM_SRC := $(wildcard runtime/*.S)
+ASM_SRC := $(wildcard runtime/*.S trace/*/*.S)
 CC_SRC := $(wildcard create/wrapper/*.c)
 TEST_SRC := $(wildcard tests/unit/*_test.c)
 
@@ -86,6 +86,7 @@ $(BUILD)/obj/late_names.h: Makefile
 $(LIB_OBJ) $(CMD_OBJ): | $(BUILD)/obj/late_names.h
 
 $(BUILD)/obj/runtime/headers.o: include/uspl/probe.h include/uspl/hook.h include/uspl/shadow.h
+$(BUILD)/obj/trace/output/page_parts.o: $(wildcard trace/output/page.html trace/output/page.css trace/output/page.js)
 
 # The listeners run in the target, copied as they are: on their own, at any address, with general
 # registers only.

@@ -10,6 +10,7 @@
 #     sh tests/setup.sh bench     the same for make bench-trace, with the tracers that it is
 #                                 measured beside
 #     sh tests/setup.sh upgrades  the same for make upgrades: builds of Debian packages
+#     sh tests/setup.sh pages     the same for make pages: traces in a browser
 #     sh tests/setup.sh runtimes  the same for make runtimes: node, java, mono, erlang, ...
 #     sh tests/setup.sh fresh     the same for make fresh: both commands of the README in a new system
 #     sh tests/setup.sh deps      installs what is missing for both, nothing else
@@ -22,13 +23,14 @@ cd "$(dirname "$0")/.."
 # Of one|other the first one that this Debian has; one that is installed already will do.
 
 build_packages='make gcc libc6-dev patch binutils-dev libelf-dev libdw-dev libzydis-dev libarchive-dev zlib1g-dev libjson-c-dev libsodium-dev libbz2-dev libcurl4-openssl-dev'
-test_packages='bats procps g++ clang shellcheck pandoc dpkg-dev gdb strace libevent-dev libsasl2-dev libssl-dev redis-tools git cmake ninja-build meson ccache distcc autoconf automake libtool debhelper musl-tools gawk bison gettext jq uftrace lcov dwz gcc-11|gcc-12|gcc-13 libdebuginfod1|libdebuginfod1t64 xz-utils mold lld bolt-16|bolt-19 libclang-rt-dev pkg-config|pkgconf openssl libc6-dbg libjemalloc2 libtcmalloc-minimal4|libtcmalloc-minimal4t64 zsh fish'
+test_packages='bats procps g++ clang shellcheck pandoc dpkg-dev gdb strace libevent-dev libsasl2-dev libssl-dev redis-tools git cmake ninja-build meson ccache distcc autoconf automake libtool debhelper musl-tools gawk bison gettext jq uftrace babeltrace2 elfutils lcov dwz gcc-11|gcc-12|gcc-13 libdebuginfod1|libdebuginfod1t64 xz-utils mold lld bolt-16|bolt-19 libclang-rt-dev pkg-config|pkgconf openssl libc6-dbg libjemalloc2 libtcmalloc-minimal4|libtcmalloc-minimal4t64 zsh fish'
 stock_packages='postgresql wrk openssl libhiredis-dev libjemalloc-dev liblua5.1-dev liblzf-dev libsystemd-dev lua-bitop-dev lua-cjson-dev tcl tcl-tls libexpat-dev libgd-dev libgeoip-dev libpcre2-dev libperl-dev libxslt1-dev po-debconf zlib1g-dev libio-socket-ssl-perl'
 kernels_packages='qemu-system-x86 busybox-static cpio util-linux'
 shadow_packages='xorriso isolinux syslinux-common'
 runtime_packages='nodejs openjdk-17-jdk-headless mono-runtime mono-mcs erlang-base guile-3.0 luajit pypy3 php-cli php8.2-opcache ocaml-nox golang-go rustc uclibc-source'
 fresh_packages='debootstrap util-linux'
 upgrades_packages='autoconf bc binutils-for-host bison comerr-dev curl debhelper dh-apparmor dh-exec dh-python dh-runit ed file g++-12-multilib gawk gettext gperf libaudit-dev libcap-dev libcppunit-dev libecap3-dev libedit-dev libevent-dev libexpat1-dev libfido2-dev libgd-dev libgnutls28-dev libgtk-3-dev libhiredis-dev libicu-dev libjemalloc-dev libkrb5-dev libldap2-dev libltdl-dev liblua5.1-dev liblzf-dev liblzma-dev libnetfilter-conntrack-dev libpam0g-dev libpython3-all-dev libsasl2-dev libselinux1-dev libssl-dev libsystemd-dev libtdb-dev libwrap0-dev libxml2-dev lsb-release lua-bitop-dev lua-cjson-dev m4 nettle-dev openssh-client openssh-server pkg-config python3-all-dev quilt rdfind rename symlinks zlib1g-dev'
+pages_packages='chromium fonts-dejavu-core python3'
 bench_packages='lttng-tools liblttng-ust-dev bpftrace systemtap-sdt-dev'
 
 die() {
@@ -122,6 +124,10 @@ upgrades)
 	install_packages $build_packages $test_packages $upgrades_packages
 	build
 	exec make -s upgrades ;;
+pages)
+	install_packages $build_packages $test_packages $pages_packages
+	build
+	exec make -s pages ;;
 runtimes)
 	install_packages $build_packages $test_packages $runtime_packages
 	build
@@ -133,6 +139,6 @@ fresh)
 deps)
 	install_packages $build_packages $test_packages ;;
 *)
-	echo 'usage: sh tests/setup.sh demo|check|stock|kernels|bench|upgrades|runtimes|fresh|deps' >&2
+	echo 'usage: sh tests/setup.sh demo|check|stock|kernels|bench|upgrades|pages|runtimes|fresh|deps' >&2
 	exit 2 ;;
 esac

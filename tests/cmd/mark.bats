@@ -357,6 +357,18 @@ counted_run() {
 	expect_clean
 }
 
+# expect_hits_in_ctf - a saved trace has as many hits for babeltrace2
+expect_hits_in_ctf() {
+	local folder
+	folder=$(mktemp -u -p "$BATS_TEST_TMPDIR")
+	command -v babeltrace2 > /dev/null || return 0
+	tool uspl-trace record --format=ctf -o "$folder" "$BATS_TEST_TMPDIR/saved"
+	expect_status 0 || return
+	tool uspl-trace cat --format=json "$BATS_TEST_TMPDIR/saved"
+	[ "$(babeltrace2 "$folder" | grep -c 'marker: .*message = "')" = "$(grep -c '"kind":"marker"' <<< "$output")" ] ||
+		fail 'babeltrace2 sees other hits'
+}
+
 @test "saved in a file, with functions and without" {
 	start -O2
 	mark on 'app:*'
@@ -372,10 +384,15 @@ counted_run() {
 	expect_message 'markers have no durations'
 	tool uspl-trace record --format=uftrace -o "$BATS_TEST_TMPDIR/data" "$BATS_TEST_TMPDIR/saved"
 	expect_status 1
+	expect_hits_in_ctf
 	trace start
 	expect_status 0
 	ask 'step 3'
 	trace record -o "$BATS_TEST_TMPDIR/saved"
+	expect_hits_in_ctf
+	tool uspl-trace record -o "$BATS_TEST_TMPDIR/page.html" "$BATS_TEST_TMPDIR/saved"
+	expect_status 0
+	grep -q ',"app:step i=2 who=main' "$BATS_TEST_TMPDIR/page.html" || fail 'none on the page'
 	expect_output ': [1-9][0-9]* calls, [0-9]+ hits of markers'
 	expect_saved
 	expect_output '/\* app:step: i=2 who=main'

@@ -2,7 +2,7 @@
 // calltree_test.c - call chains are summed up, and a function that calls itself is counted once
 
 #include "tap.h"
-#include "trace/watch/calltree.h"
+#include "trace/output/calltree.h"
 
 static char names[][16] = { "one-1", "two-2", "main", "f", "g", "a b;c" };
 static char module[] = "m";

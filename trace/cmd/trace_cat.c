@@ -52,7 +52,7 @@ static int follow(struct reader *reader, const struct format *format, struct buf
 		/* Once more after ^C: what is counted then isn't read any more. */
 		reader->follows = !cancel_requested();
 		rc = read_and_format(reader, format, &said, out, err);
-		format_flush(out, true);
+		format_flush(reader->to, out, true);
 		if (fflush(stdout) || rc)
 			break;
 		if (reader->follows)
@@ -68,26 +68,26 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 	int rc = format_find(opts->json ? "json" : opts->format, &format, err);
 
 	reader->tracer = tracer_of(&reader->view.session);
+	reader->to = stdout;
 	if (rc)
 		return rc;
 	rc = tally_refuse(reader->tracer, err);
 	if (rc)
 		return rc;
-	if (format->durations && reader->tracer->hook->entries) {
-		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "the format '%s' needs durations, which %s",
-			       format->name,
-			       reader->view.session.regions.n
-				       ? "the tracer 'function' doesn't record"
-				       : "markers don't have");
-		if (rc)
-			return rc;
-	}
+	rc = format_check(format, reader, err);
+	if (rc)
+		return rc;
 	if (opts->per_thread && (opts->follow || format != &format_text)) {
 		rc = uspl_fail(err, USPL_E_USAGE,
 			       "'--per-thread' is for text, and for what is there already");
 		if (rc)
 			return rc;
 	}
+	if (opts->follow && format->whole)
+		return uspl_fail(err, USPL_E_USAGE,
+				 "the format '%s' is made of all that was recorded: '--follow' "
+				 "doesn't go with it",
+				 format->name);
 	if (opts->follow && reader_is_file(reader)) {
 		rc = uspl_fail(err, USPL_E_USAGE, "a file doesn't grow: '--follow' needs a pid");
 		if (rc)
@@ -113,6 +113,8 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 		if (rc)
 			return rc;
 	}
+	if (out.oom)
+		return uspl_fail_nomem(err);
 	format->end(reader, &out);
 	return 0;
 }
@@ -128,7 +130,7 @@ int trace_cat(int argc, char **argv, struct uspl_err *err)
 		{ 0, "depth", "N", CLI_INT, &opts.depth, "leave out calls that are nested deeper" },
 		{ 0, "format", "NAME", CLI_STRING, &opts.format,
 		  "'text' (default), 'json', 'chrome' (for Perfetto), 'folded' (for flame "
-		  "graphs)" },
+		  "graphs), 'svg' (a flame graph), 'html' (a page for a browser), 'speedscope'" },
 		{ 0, "json", NULL, CLI_FLAG, &opts.json, "the same as '--format=json'" },
 		{ 0, "snapshot", NULL, CLI_FLAG, &opts.snapshot,
 		  "what a trigger has kept ('start --trigger=snapshot:...'), and nothing later" },

@@ -4,8 +4,11 @@
 
 #include <string.h>
 
+#include "base/file.h"
+#include "trace/cmd/ctf.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/cmd/uftrace.h"
+#include "trace/output/formats.h"
 #include "trace/output/mark_lines.h"
 #include "trace/output/names.h"
 #include "trace/output/reader.h"
@@ -119,13 +122,60 @@ static int file_save(struct reader *reader, const char *path, struct uspl_err *e
 	return saved_write(path, &saved, err);
 }
 
-static const struct {
+/* A form of what is saved: all that cat prints, and these. */
+struct form {
 	const char *name;
 	int (*save)(struct reader *reader, const char *path, struct uspl_err *err);
-} forms[] = {
+};
+
+static const struct form forms[] = {
 	{ "uspl", file_save },
 	{ "uftrace", uftrace_write },
+	{ "ctf", ctf_write },
 };
+
+/* What cat would print. */
+static int print_into(struct reader *reader, const struct format *format, const char *path,
+		      struct uspl_err *err)
+{
+	auto_buf struct buf out = { 0 };
+	int rc = format_check(format, reader, err);
+
+	if (rc)
+		return rc;
+	if (format->begin)
+		format->begin(reader, &out);
+	rc = format->body(reader, &out, err);
+	if (rc)
+		return rc;
+	format->end(reader, &out);
+	return out.oom ? uspl_fail_nomem(err) : file_write(path, out.data, out.len, err);
+}
+
+static int unknown_form(const char *name, struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_USAGE, "there is no format '%s' to save in", name);
+	uspl_hint(err, "there are 'uspl', 'uftrace', 'ctf', and those of 'uspl-trace cat'");
+	return -USPL_E_USAGE;
+}
+
+/* name: NULL, and the path's ending decides. */
+static int save_as(struct reader *reader, const char *name, const char *path, struct uspl_err *err)
+{
+	const struct format *format = name ? NULL : format_by_suffix(path);
+	int rc;
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms) && !format; i++)
+		if (!strcmp(name ? name : forms[0].name, forms[i].name)) {
+			rc = forms[i].save(reader, path, err);
+			if (!rc)
+				reader_print_losses(reader, stderr);
+			return rc;
+		}
+	if (!format && format_find(name, &format, NULL) != 0)
+		return unknown_form(name, err);
+	return print_into(reader, format, path, err);
+}
 
 static void print_saved(const struct reader *reader, const char *path)
 {
@@ -139,23 +189,16 @@ static void print_saved(const struct reader *reader, const char *path)
 
 static int save(struct reader *reader, const char *form, const char *path, struct uspl_err *err)
 {
-	int rc = tally_refuse(tracer_of(&reader->view.session), err);
-	size_t i = 0;
+	int rc;
 
+	reader->tracer = tracer_of(&reader->view.session);
+	rc = tally_refuse(reader->tracer, err);
 	if (rc)
 		return rc;
 	rc = reader_read(reader, err);
 	if (rc)
 		return rc;
-
-	while (i < ARRAY_SIZE(forms) && strcmp(forms[i].name, form) != 0)
-		i++;
-	if (i == ARRAY_SIZE(forms)) {
-		uspl_fail(err, USPL_E_USAGE, "there is no format '%s' to save in", form);
-		uspl_hint(err, "there are '%s', '%s'", forms[0].name, forms[1].name);
-		return -USPL_E_USAGE;
-	}
-	rc = forms[i].save(reader, path, err);
+	rc = save_as(reader, form, path, err);
 	if (rc)
 		return rc;
 	if (!cli_quiet())
@@ -165,13 +208,15 @@ static int save(struct reader *reader, const char *form, const char *path, struc
 
 int trace_record(int argc, char **argv, struct uspl_err *err)
 {
-	const char *path = NULL, *form = "uspl", *session = "";
+	const char *path = NULL, *form = NULL, *session = "";
 	const struct cli_option table[] = {
 		{ 'o', "output", "PATH", CLI_STRING, &path,
 		  "the file to write, or the folder to make" },
 		{ 0, "format", "NAME", CLI_STRING, &form,
 		  "'uspl' (default): a file for cat, report and record; 'uftrace': a folder that "
-		  "uftrace reads" },
+		  "uftrace reads; 'ctf': one that babeltrace2 reads; or a format of cat (default "
+		  "for PATH.html, .svg, "
+		  ".speedscope.json)" },
 		{ 0, "session", "NAME", CLI_STRING, &session,
 		  "the markers of this session, too (uspl-trace mark)" },
 	};
@@ -191,9 +236,5 @@ int trace_record(int argc, char **argv, struct uspl_err *err)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	if (!path)
 		return uspl_fail(err, USPL_E_USAGE, "nowhere to save to: '--output=PATH'");
-	rc = save(&reader, form, path, err);
-	if (rc)
-		return rc;
-	reader_print_losses(&reader, stderr);
-	return 0;
+	return save(&reader, form, path, err);
 }

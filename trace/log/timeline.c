@@ -196,6 +196,16 @@ int timeline_make(const trace_records *records, struct timeline *ret, struct usp
 	return 0;
 }
 
+size_t timeline_thread_end(const struct timeline *timeline, size_t from)
+{
+	const struct trace_span *calls = timeline->calls.items;
+	size_t to = from;
+
+	while (to < timeline->calls.n && calls[to].record.tid == calls[from].record.tid)
+		to++;
+	return to;
+}
+
 void timeline_release(struct timeline *timeline)
 {
 	vec_release(&timeline->calls);

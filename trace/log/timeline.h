@@ -44,6 +44,8 @@ struct timeline {
 /* USPL_E_UNSUPPORTED beyond 2^32 calls. */
 int timeline_make(const trace_records *records, struct timeline *ret,
 		  struct uspl_err *err) uspl_must_check;
+/* Where the calls of the thread end that begin at `from`: the index behind the last. */
+size_t timeline_thread_end(const struct timeline *timeline, size_t from);
 void timeline_release(struct timeline *timeline);
 DEFINE_AUTO_RELEASE(timeline, struct timeline, timeline_release)
 #define auto_timeline __attribute__((cleanup(cleanup_timeline_)))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // calltree.c - call chains summed up: how much of something was seen in each
 
-#include "trace/watch/calltree.h"
+#include "trace/output/calltree.h"
 
 #include <inttypes.h>
 
@@ -41,8 +41,7 @@ static bool grow(struct calltree *tree)
 	return tree->slots;
 }
 
-/* The node of a function called by parent; made if it is new. CALLTREE_ROOT: out of memory. */
-static uint32_t child_of(struct calltree *tree, uint32_t parent, const struct symbol *symbol)
+uint32_t calltree_child(struct calltree *tree, uint32_t parent, const struct symbol *symbol)
 {
 	struct calltree_node *node;
 	size_t slot;
@@ -63,10 +62,10 @@ static uint32_t child_of(struct calltree *tree, uint32_t parent, const struct sy
 int calltree_add(struct calltree *tree, const struct symbol *thread,
 		 const struct symbol *const *chain, size_t n, uint64_t count, struct uspl_err *err)
 {
-	uint32_t node = child_of(tree, CALLTREE_ROOT, thread);
+	uint32_t node = calltree_child(tree, CALLTREE_ROOT, thread);
 
 	while (n-- && node != CALLTREE_ROOT)
-		node = child_of(tree, node, chain[n]);
+		node = calltree_child(tree, node, chain[n]);
 	if (node == CALLTREE_ROOT)
 		return uspl_fail_nomem(err);
 	tree->nodes.items[node].self += count;
@@ -174,7 +173,7 @@ static int merge(const struct calltree *tree, struct calltree *merged, struct us
 		places[i] = CALLTREE_ROOT;
 		if (node->parent == CALLTREE_ROOT)
 			continue;
-		places[i] = child_of(merged, places[node->parent], node->symbol);
+		places[i] = calltree_child(merged, places[node->parent], node->symbol);
 		if (places[i] == CALLTREE_ROOT)
 			return uspl_fail_nomem(err);
 		merged->nodes.items[places[i]].self += node->self;
@@ -182,18 +181,18 @@ static int merge(const struct calltree *tree, struct calltree *merged, struct us
 	return 0;
 }
 
-static void sum_up(struct drawing *drawing)
+uint64_t *calltree_totals(const struct calltree *tree)
 {
-	const struct calltree *tree = &drawing->merged;
+	uint64_t *totals = calloc(tree->nodes.n + 1, sizeof(*totals));
 
-	for (size_t i = tree->nodes.n; i-- > 0;) {
+	for (size_t i = tree->nodes.n; totals && i-- > 0;) {
 		const struct calltree_node *node = &tree->nodes.items[i];
 
-		drawing->all += node->self;
-		drawing->totals[i] += node->self;
+		totals[i] += node->self;
 		if (node->parent != CALLTREE_ROOT)
-			drawing->totals[node->parent] += drawing->totals[i];
+			totals[node->parent] += totals[i];
 	}
+	return totals;
 }
 
 static void share_out(struct drawing *drawing)
@@ -306,7 +305,9 @@ static int draw(const struct calltree *tree, struct drawing *drawing, struct usp
 	vec_for_each (&drawing->merged.nodes, node)
 		if (node->symbol->id >= drawing->n_shares)
 			drawing->n_shares = node->symbol->id + 1;
-	drawing->totals = calloc(drawing->merged.nodes.n + 1, sizeof(*drawing->totals));
+	vec_for_each (&drawing->merged.nodes, node)
+		drawing->all += node->self;
+	drawing->totals = calltree_totals(&drawing->merged);
 	drawing->shares = calloc(drawing->n_shares + 1, sizeof(*drawing->shares));
 	if (rc)
 		return rc;
@@ -315,7 +316,6 @@ static int draw(const struct calltree *tree, struct drawing *drawing, struct usp
 		if (rc)
 			return rc;
 	}
-	sum_up(drawing);
 	share_out(drawing);
 	return 0;
 }

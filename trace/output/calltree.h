@@ -5,11 +5,19 @@
  * Zero-initialise it. Whatever is counted (samples, nanoseconds, bytes) is the caller's; `self` is
  * what was counted in a chain that ends there.
  */
-#ifndef USPL_TRACE_WATCH_CALLTREE_H
-#define USPL_TRACE_WATCH_CALLTREE_H
+#ifndef USPL_TRACE_OUTPUT_CALLTREE_H
+#define USPL_TRACE_OUTPUT_CALLTREE_H
 
 #include "base/buf.h"
-#include "trace/watch/symbols.h"
+#include "base/error.h"
+#include "base/vec.h"
+
+/* A function, or what is known instead: a module's code without a name is one symbol. */
+struct symbol {
+	char *name;   /* as people write it; "[libc.so.6]" if there is only the module */
+	char *module; /* its file name; "?" if it is not known */
+	uint32_t id;  /* counts from 0 */
+};
 
 #define CALLTREE_ROOT UINT32_MAX
 
@@ -29,7 +37,17 @@ struct calltree {
 int calltree_add(struct calltree *tree, const struct symbol *thread,
 		 const struct symbol *const *chain, size_t n, uint64_t count,
 		 struct uspl_err *err) uspl_must_check;
+/*
+ * The node of a function that parent calls (CALLTREE_ROOT: of a thread), made if it is new.
+ * CALLTREE_ROOT: out of memory.
+ */
+uint32_t calltree_child(struct calltree *tree, uint32_t parent, const struct symbol *symbol);
 void calltree_release(struct calltree *tree);
+/*
+ * What was counted in each node and in all below it, by place in nodes, to be freed; NULL when out
+ * of memory.
+ */
+uint64_t *calltree_totals(const struct calltree *tree);
 
 /* `thread;outer;inner COUNT`, a line for each chain, as flame graphs are made of. */
 void calltree_add_folded(const struct calltree *tree, struct buf *out);

@@ -103,6 +103,7 @@ static void add_mark(const struct reader *reader, const struct mark_line *line, 
 	json_close(&json, '}');
 	json_close(&json, '}');
 	buf_addf(out, ",\n%s", json_text(&json));
+	format_flush(reader->to, out, false);
 }
 
 static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
@@ -113,7 +114,7 @@ static int body(const struct reader *reader, struct buf *out, struct uspl_err *e
 	vec_for_each (&reader->timeline.calls, span) {
 		if (!reader->log.depth || span->depth < reader->log.depth)
 			add_call(reader, span, out);
-		format_flush(out, false);
+		format_flush(reader->to, out, false);
 	}
 	marks_print(reader, 0, UINT64_MAX, add_mark, out);
 	return 0;
@@ -128,7 +129,7 @@ static void end(const struct reader *reader, struct buf *out)
 		add_name(reader, name->tid, name->name, out);
 	}
 	buf_addstr(out, "\n]}\n");
-	format_flush(out, true);
+	format_flush(reader->to, out, true);
 	reader_print_losses(reader, stderr);
 }
 

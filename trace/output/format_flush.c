@@ -5,10 +5,10 @@
 
 #define FLUSH_LEN (64 << 10)
 
-void format_flush(struct buf *out, bool all)
+void format_flush(FILE *to, struct buf *out, bool all)
 {
-	if (!all && out->len < FLUSH_LEN)
+	if (!to || (!all && out->len < FLUSH_LEN))
 		return;
-	fputs(buf_str(out), stdout);
+	fwrite(buf_str(out), 1, out->len, to);
 	buf_release(out);
 }

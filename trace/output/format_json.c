@@ -75,6 +75,7 @@ static void add_mark(const struct reader *reader, const struct mark_line *line, 
 	json_close(&json, ']');
 	json_close(&json, '}');
 	buf_addf(out, "%s\n", json_text(&json));
+	format_flush(reader->to, out, false);
 }
 
 static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
@@ -90,7 +91,7 @@ static int body(const struct reader *reader, struct buf *out, struct uspl_err *e
 		if (event->kind != TRACE_LEAVE &&
 		    (!reader->log.depth || span->depth < reader->log.depth))
 			add_call(reader, span, out);
-		format_flush(out, false);
+		format_flush(reader->to, out, false);
 	}
 	marks_print(reader, mark, UINT64_MAX, add_mark, out);
 	return 0;
@@ -100,7 +101,7 @@ static int body(const struct reader *reader, struct buf *out, struct uspl_err *e
 static void end(const struct reader *reader, struct buf *out)
 {
 	reader_add_json_end(reader, out);
-	format_flush(out, true);
+	format_flush(reader->to, out, true);
 	reader_print_losses(reader, stderr);
 }
 

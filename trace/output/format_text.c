@@ -35,7 +35,7 @@ static void print_event(const struct reader *reader, const struct trace_event *e
 
 	if (cut(&reader->log, &shown))
 		reader->tracer->hook->line(&reader->log, &shown, out);
-	format_flush(out, false);
+	format_flush(reader->to, out, false);
 }
 
 /* An event with its thread, for putting those of a thread together. */
@@ -77,9 +77,14 @@ static int print_by_thread(const struct reader *reader, struct buf *out, struct 
 	return 0;
 }
 
+static void print_mark(const struct reader *reader, const struct mark_line *line, struct buf *out)
+{
+	reader->tracer->hook->mark(reader, line, out);
+	format_flush(reader->to, out, false);
+}
+
 static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
 {
-	const struct tracer *tracer = reader->tracer;
 	const struct trace_event *event;
 	size_t mark = 0;
 	int rc = 0;
@@ -88,17 +93,17 @@ static int body(const struct reader *reader, struct buf *out, struct uspl_err *e
 		rc = print_by_thread(reader, out, err);
 	else
 		vec_for_each (&reader->timeline.events, event) {
-			mark = marks_print(reader, mark, event->time, tracer->hook->mark, out);
+			mark = marks_print(reader, mark, event->time, print_mark, out);
 			print_event(reader, event, out);
 		}
-	marks_print(reader, mark, UINT64_MAX, tracer->hook->mark, out);
+	marks_print(reader, mark, UINT64_MAX, print_mark, out);
 	return rc;
 }
 
 static void end(const struct reader *reader, struct buf *out)
 {
-	format_flush(out, true);
-	reader_print_losses(reader, stdout);
+	reader_add_losses(reader, out);
+	format_flush(reader->to, out, true);
 }
 
 const struct format format_text = { .name = "text", .begin = begin, .body = body, .end = end };

@@ -5,13 +5,13 @@
 
 #include <string.h>
 
+#include "base/text.h"
+#include "trace/output/reader.h"
 #include "trace/output/tracer.h"
 
 static const struct format *const formats[] = {
-	&format_text,
-	&format_json,
-	&format_chrome,
-	&format_folded,
+	&format_text, &format_json, &format_chrome,     &format_folded,
+	&format_svg,  &format_html, &format_speedscope,
 };
 
 int format_find(const char *name, const struct format **ret, struct uspl_err *err)
@@ -28,6 +28,25 @@ int format_find(const char *name, const struct format **ret, struct uspl_err *er
 	uspl_fail(err, USPL_E_USAGE, "there is no format '%s'", name);
 	uspl_hint(err, "there are %s", buf_str(&all));
 	return -USPL_E_USAGE;
+}
+
+int format_check(const struct format *format, const struct reader *reader, struct uspl_err *err)
+{
+	if (format->durations && reader->tracer->hook->entries)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "the format '%s' needs durations, which %s", format->name,
+				 reader->view.session.regions.n
+					 ? "the tracer 'function' doesn't record"
+					 : "markers don't have");
+	return 0;
+}
+
+const struct format *format_by_suffix(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (formats[i]->suffix && text_ends_with(path, formats[i]->suffix))
+			return formats[i];
+	return NULL;
 }
 
 int format_choose(const struct tracer *tracer, const struct format *const formats_of[FORMATS_MAX],

@@ -3,6 +3,8 @@
 #ifndef USPL_TRACE_OUTPUT_FORMATS_H
 #define USPL_TRACE_OUTPUT_FORMATS_H
 
+#include <stdio.h>
+
 #include "trace/output/tracer.h"
 
 struct reader;
@@ -10,7 +12,9 @@ struct reader;
 /* A form in which records are printed. */
 struct format {
 	const char *name;
-	bool durations; /* says nothing without them: not for records of entries only */
+	const char *suffix; /* of a file's name that means this form; NULL: none does */
+	bool durations;     /* says nothing without them: not for records of entries only */
+	bool whole; /* is made of all that was recorded, and can't go on with what comes later */
 	void (*begin)(const struct reader *reader, struct buf *out);
 	/*
 	 * What the last reading has brought. May print and empty `out` when it grows
@@ -20,7 +24,8 @@ struct format {
 	void (*end)(const struct reader *reader, struct buf *out);
 };
 
-extern const struct format format_text, format_json, format_chrome, format_folded;
+extern const struct format format_text, format_json, format_chrome, format_folded, format_svg,
+	format_html, format_speedscope;
 
 /* The format of that name; USPL_E_USAGE, naming all, if there is none. */
 int format_find(const char *name, const struct format **ret, struct uspl_err *err) uspl_must_check;
@@ -31,7 +36,18 @@ int format_find(const char *name, const struct format **ret, struct uspl_err *er
 int format_choose(const struct tracer *tracer, const struct format *const formats[FORMATS_MAX],
 		  const char *name, const struct format **ret,
 		  struct uspl_err *err) uspl_must_check;
-/* Prints `out` and empties it if it has grown large, or in any case if `all` (format_flush.c). */
-void format_flush(struct buf *out, bool all);
+/*
+ * USPL_E_UNSUPPORTED if it needs durations, and what the reader has has none. The reader's tracer
+ * is known.
+ */
+int format_check(const struct format *format, const struct reader *reader,
+		 struct uspl_err *err) uspl_must_check;
+/* The form that a file of that name is to have, by its suffix; NULL if it means none. */
+const struct format *format_by_suffix(const char *path);
+/*
+ * Prints `out` and empties it if it has grown large, or in any case if `all` (format_flush.c).
+ * Where `to` is NULL the caller takes all of it at once: nothing is done.
+ */
+void format_flush(FILE *to, struct buf *out, bool all);
 
 #endif

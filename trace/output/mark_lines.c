@@ -3,7 +3,6 @@
 
 #include "trace/output/mark_lines.h"
 
-#include "trace/output/formats.h"
 #include "trace/output/reader.h"
 #include "trace/output/trace_log.h"
 #include "trace/output/tracer.h"
@@ -40,7 +39,6 @@ size_t marks_print(const struct reader *reader, size_t from, uint64_t time, mark
 			print(reader, line, out);
 		else
 			out->oom = true;
-		format_flush(out, false);
 	}
 	return from;
 }

@@ -174,18 +174,30 @@ static void keep_snapshot(struct reader *reader)
 
 /*
  * Reads the calls that aren't over, where there will be no other reading. This comes after the
- * rings: a call that ends meanwhile isn't there twice.
+ * rings: a call that ends meanwhile isn't there twice. Those that began before the oldest record of
+ * their thread may have made calls which were overwritten.
  */
 static int read_open(struct reader *reader, struct uspl_err *err)
 {
 	const struct uspl_listen_config *config = &reader->config.head;
 	struct trace_clocks now;
+	size_t from;
+	int rc;
 
 	if (reader->only_snapshot || (config->magic && config->halted))
 		return 0;
 	clocks_read(&now);
-	return open_calls_read(reader->view.proc, &reader->view.session, now.ticks,
-			       &reader->records, err);
+	from = reader->records.n;
+	rc = open_calls_read(reader->view.proc, &reader->view.session, now.ticks, &reader->records,
+			     err);
+	for (; !rc && from < reader->records.n; from++) {
+		struct trace_record *record = &reader->records.items[from];
+		const struct trace_ring *ring;
+
+		vec_for_each (&reader->rings, ring)
+			record->cut |= ring->tid == record->tid && record->start < ring->oldest;
+	}
+	return rc;
 }
 
 static int find_and_read(struct reader *reader, struct uspl_err *err)
@@ -271,17 +283,35 @@ int reader_read(struct reader *reader, struct uspl_err *err)
 				      : read_rings(reader, err);
 }
 
-void reader_print_losses(const struct reader *reader, FILE *to)
+void reader_add_losses(const struct reader *reader, struct buf *out)
 {
 	if (reader->log.overwritten)
-		fprintf(to, "# %llu older records were overwritten before they were read\n",
-			(unsigned long long)reader->log.overwritten);
+		buf_addf(out, "# %llu older records were overwritten before they were read\n",
+			 (unsigned long long)reader->log.overwritten);
 	if (reader->log.unseen)
-		fprintf(to, "# %llu calls could not be recorded\n",
-			(unsigned long long)reader->log.unseen);
+		buf_addf(out, "# %llu calls could not be recorded\n",
+			 (unsigned long long)reader->log.unseen);
 	if (reader->log.unsure)
-		fprintf(to, "# %llu calls were being recorded when this was read\n",
-			(unsigned long long)reader->log.unsure);
+		buf_addf(out, "# %llu calls were being recorded when this was read\n",
+			 (unsigned long long)reader->log.unsure);
+}
+
+void reader_print_losses(const struct reader *reader, FILE *to)
+{
+	auto_buf struct buf losses = { 0 };
+
+	reader_add_losses(reader, &losses);
+	fputs(buf_str(&losses), to);
+}
+
+const char *reader_thread_name(const struct reader *reader, pid_t tid)
+{
+	const struct thread_name *thread;
+
+	vec_for_each (&reader->threads, thread)
+		if (thread->tid == tid)
+			return thread->name;
+	return reader->log.comm;
 }
 
 void reader_add_json_end(const struct reader *reader, struct buf *out)

@@ -30,6 +30,7 @@ struct reader {
 	mark_line_vec mark_lines; /* of a file */
 	thread_names threads;     /* of those that lived at the last reading */
 	struct trace_log log;
+	FILE *to; /* for format_flush */
 };
 
 /*
@@ -57,7 +58,10 @@ int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
 /* Reads what is new since the last time. */
 int reader_read(struct reader *reader, struct uspl_err *err) uspl_must_check;
 /* Says what isn't in the output, if anything: nothing is lost silently. */
+void reader_add_losses(const struct reader *reader, struct buf *out);
 void reader_print_losses(const struct reader *reader, FILE *to);
+/* What the thread is called; the process's name if that isn't known. */
+const char *reader_thread_name(const struct reader *reader, pid_t tid);
 /* Ends output in JSON. */
 void reader_add_json_end(const struct reader *reader, struct buf *out);
 void reader_release(struct reader *reader);

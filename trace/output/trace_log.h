@@ -31,6 +31,14 @@ static inline double trace_ns(const struct trace_log *log, uint64_t ticks)
 	return (double)(int64_t)ticks * log->ns_per_tick;
 }
 
+/* Ticks in whole nanoseconds, rounded. */
+static inline int64_t trace_whole_ns(const struct trace_log *log, uint64_t ticks)
+{
+	double ns = trace_ns(log, ticks);
+
+	return (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
+}
+
 /* Ticks in microseconds. */
 static inline double trace_us(const struct trace_log *log, uint64_t ticks)
 {

@@ -52,7 +52,7 @@ struct tracer_hook {
 };
 
 /* How many forms of output a tracer may have. */
-#define FORMATS_MAX 4
+#define FORMATS_MAX 8
 
 /* A process that is being observed. */
 struct watch {

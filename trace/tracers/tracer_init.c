@@ -256,7 +256,7 @@ static int print(void *ctx, pid_t pid, struct uspl_err *err)
 		add_text(init, &all, pid, &out);
 	if (out.oom)
 		return uspl_fail_nomem(err);
-	format_flush(&out, true);
+	format_flush(stdout, &out, true);
 	return 0;
 }
 

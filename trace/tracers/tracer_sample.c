@@ -8,7 +8,9 @@
 #include "trace/output/formats.h"
 #include "trace/output/tracer.h"
 #include "trace/tracers/tracers.h"
-#include "trace/watch/calltree.h"
+#include "trace/output/calltree.h"
+#include "trace/output/page.h"
+#include "trace/output/tree_formats.h"
 #include "trace/watch/sampling.h"
 #include "trace/watch/watch_loop.h"
 
@@ -80,7 +82,10 @@ static int end_sample(struct watch *watch, struct uspl_err *err)
 	if (watch->format == &format_json)
 		calltree_add_json(&sample->tree, "samples", &watch->out);
 	else
-		calltree_add_folded(&sample->tree, &watch->out);
+		tree_add(watch->format, &sample->tree,
+			 &(struct page_head){ watch->proc->comm, "sample", watch->proc->pid, 0,
+					      sample->sampling.perf.lost },
+			 "samples", &watch->out);
 	if (!sample->sampling.kernel)
 		buf_addstr(&losses, "# not seen: what runs in the kernel (CAP_PERFMON, "
 				    "kernel.perf_event_paranoid)\n");
@@ -99,7 +104,7 @@ static void close_sample(struct watch *watch)
 }
 
 static const struct tracer_watch watching = {
-	.formats = { &format_text, &format_json, &format_folded },
+	.formats = { &format_text, &format_json, &format_folded, &format_svg, &format_html },
 	.open = open_sample,
 	.read = read_samples,
 	.end = end_sample,

@@ -13,7 +13,9 @@
 #include "trace/output/formats.h"
 #include "trace/output/tracer.h"
 #include "trace/tracers/tracers.h"
-#include "trace/watch/calltree.h"
+#include "trace/output/calltree.h"
+#include "trace/output/page.h"
+#include "trace/output/tree_formats.h"
 #include "trace/watch/stacks.h"
 #include "trace/watch/watch_loop.h"
 
@@ -262,7 +264,7 @@ static int tell(struct syscalls *sys, const struct open_call *call, uint64_t ns,
 
 	if ((double)ns < sys->threshold_s * 1e9)
 		return 0;
-	if (format == &format_folded)
+	if (tree_has_format(format))
 		return add_chain(sys, call, ns);
 	if (sys->summary)
 		return add_total(sys, call, ns, result && *result < 0 && *result >= -ERRNO_MAX);
@@ -362,8 +364,11 @@ static int end_syscalls(struct watch *watch, struct uspl_err *err)
 			if (rc)
 				return rc;
 		}
-	if (watch->format == &format_folded)
-		calltree_add_folded(&sys->tree, &watch->out);
+	if (tree_has_format(watch->format))
+		tree_add(watch->format, &sys->tree,
+			 &(struct page_head){ watch->proc->comm, "syscall", watch->proc->pid, 0,
+					      sys->perf.lost },
+			 "ns", &watch->out);
 	else if (sys->summary)
 		print_totals(sys);
 	print_losses(sys);
@@ -386,7 +391,7 @@ static void close_syscalls(struct watch *watch)
 }
 
 static const struct tracer_watch watching = {
-	.formats = { &format_text, &format_json, &format_folded },
+	.formats = { &format_text, &format_json, &format_folded, &format_svg, &format_html },
 	.open = open_syscalls,
 	.read = read_calls,
 	.end = end_syscalls,

@@ -10,13 +10,7 @@
 
 #include "base/strmap.h"
 #include "proc/module.h"
-
-/* A function, or what is known instead: a module's code without a name is one symbol. */
-struct symbol {
-	char *name;   /* as people write it; "[libc.so.6]" if there is only the module */
-	char *module; /* its file name; "?" if it is not known */
-	uint32_t id;  /* counts from 0 */
-};
+#include "trace/output/calltree.h"
 
 struct symbols;
 

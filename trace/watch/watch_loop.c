@@ -115,7 +115,7 @@ static int print(struct watch *watch, struct uspl_err *err)
 {
 	if (watch->out.oom)
 		return uspl_fail_nomem(err);
-	format_flush(&watch->out, true);
+	format_flush(stdout, &watch->out, true);
 	return fflush(stdout) ? uspl_fail_errno(err, "cannot print") : 0;
 }
 
