@@ -292,3 +292,52 @@ calls_of_outer() {
 	expect_one_message
 	expect_message "pid $pid is stopped .SIGSTOP., and a thread of it may hold a lock of its libraries"
 }
+
+# hooked_program - makes ./ends, which calls leaf four times
+hooked_program() {
+	cat > ends.c <<- 'C'
+		#define KEPT __attribute__((noinline))
+		static volatile long sink;
+		KEPT void leaf(void) { sink++; }
+		__attribute__((constructor)) static void early(void) { leaf(); leaf(); }
+		int main(void) { leaf(); leaf(); return 0; }
+	C
+	"$TARGET_CC" -O1 -fno-optimize-sibling-calls -o ends ends.c
+}
+
+@test "what is recorded in every form, and saved" {
+	hooked_program
+	tool uspl-trace exec --output=page.html -F leaf -F early -- ./ends
+	expect_status 0
+	grep -q '"names":\[\[.*"leaf"' page.html || fail 'no page'
+	tool uspl-trace exec --format=chrome --output=seen -F leaf -- ./ends
+	expect_status 0
+	[ "$(jq '.traceEvents | map(select(.name == "leaf")) | length' seen)" = 4 ] || fail chrome
+	tool uspl-trace exec --format=uspl --output=saved -F leaf -- ./ends
+	expect_status 0
+	tool uspl-trace report --json saved
+	[ "$(jq -r 'select(.name == "leaf").calls' <<< "$output")" = 4 ] || fail saved
+	tool uspl-trace exec --tracer=count --format=json --output=seen -F leaf -- ./ends
+	expect_status 0
+	[ "$(jq -r 'select(.name == "leaf").calls' seen)" = 4 ] || fail 'sums'
+}
+
+@test "a form that can't be is said before the program runs" {
+	hooked_program
+	local line
+	while read -r line; do
+		# shellcheck disable=SC2086 # a list of words
+		tool uspl-trace exec $line -- touch it-ran
+		expect_one_message
+		[[ $status = [12] ]] || fail "status $status"
+		[ ! -e it-ran ] || fail "it ran with $line"
+	done <<- 'END'
+		--format=pictures
+		--format=ctf
+		--tracer=function --format=html
+		--tracer=function --output=x.svg
+		--tracer=count --format=html
+		--tracer=profile --format=lcov
+		--tracer=sample --format=chrome
+	END
+}

@@ -307,3 +307,62 @@ known_ends() {
 	done
 	kill -KILL "$SMALL"
 }
+
+@test "stop keeps the records, or says that they are gone" {
+	begin_small -F parent -F leaf -F deep
+	tool uspl-trace stop --format=pictures -o saved "$SMALL"
+	expect_status 2
+	expect_one_message
+	tool uspl-trace stop --format=html "$SMALL"
+	expect_status 2
+	tool uspl-trace stop -o saved "$SMALL" 1
+	expect_status 2
+	# What can't be written ends the stop: the records stay until they are kept, or not wanted.
+	tool uspl-trace stop -o no/such/folder "$SMALL"
+	[ "$status" != 0 ] || fail 'it says nothing'
+	expect_message 'nothing is traced any more, and the records stay'
+	tool uspl-trace stop --json -o saved "$SMALL"
+	expect_status 0
+	[ "$(jq -c '[.state, .saved]' <<< "$output")" = '["off","saved"]' ] || fail json
+	tool uspl-trace report --json saved
+	expect_status 0
+	[ "$(sum leaf .calls) $(sum parent .calls)" = '4021 2' ] || fail 'other calls'
+	tool uspl-trace status
+	[[ $output != *$SMALL* ]] || fail 'something stays'
+}
+
+@test "an open call is open in what stop keeps" {
+	cat > waits.c <<- 'C'
+		#include <signal.h>
+		#include <unistd.h>
+		static volatile long sink;
+		__attribute__((noinline)) void leaf(void) { sink++; }
+		__attribute__((noinline)) void loop(int n) { sink += n; while (sink) { leaf(); usleep(n); } sink++; }
+		int main(void) { raise(SIGSTOP); loop(1000); return 0; }
+	C
+	"$TARGET_CC" -O1 -o waits waits.c
+	./waits 3>&- &
+	SMALL=$!
+	until_true 10 stopped || fail 'it does not stop'
+	tool uspl-trace start -F loop -F leaf "$SMALL"
+	expect_status 0
+	kill -CONT "$SMALL"
+	begun() { "$USPL_BIN/uspl-trace" cat "$SMALL" | grep -q leaf; }
+	until_true 20 begun || fail 'it does not begin'
+	tool uspl-trace stop -o page.html "$SMALL"
+	expect_status 0
+	expect_output '^page.html: [0-9]+ calls'
+	[[ $output != *'is gone'* ]] || fail 'it says that the records are gone'
+	# 2: open
+	grep -q '"calls":\[[0-9]*,[0-9]*,[0-9]*,2,' page.html || fail 'the loop is not open'
+	tool uspl-trace start -F leaf "$SMALL"
+	tool uspl-trace stop "$SMALL"
+	expect_output "what was recorded is gone \('--output=FILE' keeps it\)"
+	tool uspl-trace start --tracer=count -F leaf "$SMALL"
+	tool uspl-trace stop -o saved "$SMALL"
+	expect_status 1
+	expect_message "for tracers that record calls"
+	tool uspl-trace stop "$SMALL"
+	[[ $output != *'is gone'* ]] || fail 'sums are no records'
+	kill "$SMALL"
+}

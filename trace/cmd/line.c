@@ -65,6 +65,14 @@ static int parse_options(const struct cli_command *about, int argc, char **argv,
 			 struct uspl_err *err)
 {
 	const struct tracer *tracer = line->tracer;
+	const struct cli_option format = {
+		0,
+		"format",
+		"NAME",
+		CLI_STRING,
+		&line->format,
+		"what is printed, or saved in the file: as for cat, report and record"
+	};
 	auto_vec cli_option_vec table = { 0 };
 	struct cli_command cmd;
 	int rc = add_tracer_option(line, &table, err);
@@ -78,6 +86,10 @@ static int parse_options(const struct cli_command *about, int argc, char **argv,
 	     : tracer->tally      ? tally_add_options(&line->tally, &table, err)
 	     : tracer->watch      ? watch_add_options(&line->watch, &table, err)
 				  : 0;
+	if (rc)
+		return rc;
+	if (line->prints && !tracer->watch && !tracer->launch)
+		rc = cli_add_options(&table, &format, 1, err);
 	if (rc)
 		return rc;
 	rc = tracer_add_options(tracer, line->state, &table, err);

@@ -7,7 +7,8 @@
 #include "trace/engine/session.h"
 #include "trace/output/tracer.h"
 
-static void print_json(pid_t pid, const struct tracer *tracer, const struct trace_switch *result)
+static void print_json(pid_t pid, const struct tracer *tracer, const struct trace_switch *result,
+		       const char *saved)
 {
 	auto_json struct json json = { 0 };
 
@@ -24,6 +25,7 @@ static void print_json(pid_t pid, const struct tracer *tracer, const struct trac
 	if (!tracer) {
 		json_truth(&json, "parked", result->inactive);
 		json_number(&json, "put_back", (int64_t)result->put_back);
+		json_string(&json, "saved", saved);
 	}
 	json_decimal(&json, "stop_us", result->stop_us, 0);
 	json_decimal(&json, "switch_us", result->switch_us, 0);
@@ -66,10 +68,10 @@ void switched_warn_left_out(pid_t pid, uint64_t left_out)
 }
 
 void switched_print(pid_t pid, const struct tracer *tracer, const struct trace_switch *result,
-		    bool json)
+		    const char *saved, bool json)
 {
 	if (json)
-		print_json(pid, tracer, result);
+		print_json(pid, tracer, result, saved);
 	else if (!cli_quiet())
 		print_text(pid, tracer, result);
 	switched_warn_left_out(pid, result->left_out);

@@ -15,9 +15,10 @@ struct tracer;
 void switched_warn_left_out(pid_t pid, uint64_t left_out);
 /*
  * Says on stdout what start, with this tracer, or stop (NULL) has done in a process; as an object
- * of JSON even if nothing but errors is to be printed.
+ * of JSON even if nothing but errors is to be printed. saved: where stop has saved the records;
+ * NULL: nowhere.
  */
 void switched_print(pid_t pid, const struct tracer *tracer, const struct trace_switch *result,
-		    bool json);
+		    const char *saved, bool json);
 
 #endif

@@ -74,7 +74,7 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 	rc = tally_refuse(reader->tracer, err);
 	if (rc)
 		return rc;
-	rc = format_check(format, reader, err);
+	rc = format_check(format, reader->tracer, err);
 	if (rc)
 		return rc;
 	if (opts->per_thread && (opts->follow || format != &format_text)) {

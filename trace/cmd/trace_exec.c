@@ -8,10 +8,12 @@
 // runs without it: the user has asked for the program in any case.
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/cancel.h"
 #include "trace/cmd/tracing.h"
 #include "trace/cmd/line.h"
+#include "trace/cmd/save.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/output/formats.h"
 #include "trace/output/look.h"
@@ -20,16 +22,45 @@
 #include "trace/tracers/child.h"
 #include "trace/watch/watch_loop.h"
 
+/* A program that is to be run, and where what was recorded goes. */
+struct run {
+	struct line line;
+	const char *output; /* NULL: standard output */
+	bool saves;         /* the output is made by record, not by cat and report */
+};
+
+static void run_release(struct run *run)
+{
+	line_release(&run->line);
+}
+
+DEFINE_AUTO_RELEASE(run, struct run, run_release)
+#define auto_run __attribute__((cleanup(cleanup_run_)))
+
 /* What the tracer has recorded; each sort has a subcommand for it. */
 static int print_records(void *ctx, pid_t pid, struct uspl_err *err)
 {
-	const struct line *line = ctx;
-	char name[] = "exec", number[16], *argv[] = { name, number, NULL };
-	int rc;
+	const struct run *run = ctx;
+	const char *form = run->line.format;
+	auto_buf struct buf format = { 0 }, output = { 0 };
+	char name[] = "exec", quiet[] = "--quiet", number[16], *argv[6] = { name, number };
+	int argc = 2, rc;
 
 	snprintf(number, sizeof(number), "%d", pid);
+	buf_addf(&format, "--format=%s", form ? form : "");
+	buf_addf(&output, "--output=%s", run->output ? run->output : "");
+	if (format.oom || output.oom)
+		return uspl_fail_nomem(err);
+	if (form)
+		argv[argc++] = format.data;
+	if (run->saves) {
+		argv[argc++] = output.data;
+		argv[argc++] = quiet;
+	}
 	look_go_on();
-	rc = (line->tracer->tally ? trace_report : trace_cat)(2, argv, err);
+	rc = (run->saves                ? trace_record
+	      : run->line.tracer->tally ? trace_report
+					: trace_cat)(argc, argv, err);
 	if (rc != -USPL_E_NOT_APPLIED)
 		return rc;
 	child_say_gone(pid);
@@ -37,19 +68,22 @@ static int print_records(void *ctx, pid_t pid, struct uspl_err *err)
 }
 
 /* A tracer that stands in the program's functions: it begins when they are there. */
-static int run_hooked(struct line *line, struct child *child, struct uspl_err *err)
+static int run_hooked(struct run *run, struct child *child, struct uspl_err *err)
 {
+	struct line *line = &run->line;
 	int rc = child_ready(child, NULL, err);
 
 	if (rc)
 		return rc;
 	line->hook.begins = line->tally.begins = true;
+	/* What is printed in a form of its own is for programs. */
+	line->hook.silent = line->tally.silent = line->format || run->saves;
 	rc = line_is_hooked(line)
 		     ? tracing_start(line->tracer, &line->hook, child->pid, err)
 		     : tally_start(line->tracer, line->state, &line->tally, child->pid, err);
 	if (rc)
 		return rc;
-	return child_follow(child, print_records, line, err);
+	return child_follow(child, print_records, run, err);
 }
 
 /* The tracer has begun. */
@@ -93,18 +127,48 @@ static int run_untraced(struct child *child, struct uspl_err *err)
 	return child_wait(child);
 }
 
-static int run_traced(struct line *line, struct child *child, struct uspl_err *err)
+static int run_traced(struct run *run, struct child *child, struct uspl_err *err)
 {
+	struct line *line = &run->line;
+
 	if (line->tracer->watch)
 		return run_watched(line, child, err);
 	if (line->tracer->launch)
 		return run_launched(line, child, err);
-	return run_hooked(line, child, err);
+	return run_hooked(run, child, err);
+}
+
+/* How the sums of a tracer that adds up are to be printed. */
+static int check_sums(const struct line *line, struct uspl_err *err)
+{
+	const struct format *const formats[FORMATS_MAX] = { &format_text, &format_json }, *format;
+	struct tally_report_options opts = { 0 };
+
+	opts.lcov = line->format && !strcmp(line->format, "lcov");
+	if (opts.lcov)
+		return tally_check_report(line->tracer, &opts, err);
+	return format_choose(line->tracer, formats, line->format, &format, err);
+}
+
+/* How records are to be printed, or saved. */
+static int check_records(struct run *run, struct uspl_err *err)
+{
+	const char *name = run->line.format;
+	const struct format *format = name || !run->output ? NULL : format_by_suffix(run->output);
+	int rc = save_check(name, err);
+
+	if (rc || (!name && !format))
+		return rc;
+	run->saves = !name || format_find(name, &format, NULL) != 0;
+	if (run->saves && !run->output)
+		return uspl_fail(err, USPL_E_USAGE, "nowhere to save to: '--output=PATH'");
+	return format ? format_check(format, run->line.tracer, err) : 0;
 }
 
 /* What is wrong with the options is said before the program runs. */
-static int check_options(const struct line *line, struct uspl_err *err)
+static int check_options(struct run *run, struct uspl_err *err)
 {
+	const struct line *line = &run->line;
 	const struct tracer *tracer = line->tracer;
 	const struct format *format;
 
@@ -115,33 +179,34 @@ static int check_options(const struct line *line, struct uspl_err *err)
 	if (tracer->watch)
 		return format_choose(tracer, tracer->watch->formats, line->watch.format, &format,
 				     err);
-	return tracer->launch ? tracer->launch->check(line->state, err) : 0;
+	if (tracer->launch)
+		return tracer->launch->check(line->state, err);
+	return tracer->tally ? check_sums(line, err) : check_records(run, err);
 }
 
-static int start_and_run(struct line *line, struct child *child, const char *output, char **command,
-			 struct uspl_err *err)
+static int start_and_run(struct run *run, struct child *child, char **command, struct uspl_err *err)
 {
 	int rc = child_start(child, command, err);
 
 	if (rc)
 		return rc;
-	if (output && !freopen(output, "we", stdout))
-		return uspl_fail_errno(err, "cannot write '%s'", output);
-	rc = run_traced(line, child, err);
+	if (run->output && !run->saves && !freopen(run->output, "we", stdout))
+		return uspl_fail_errno(err, "cannot write '%s'", run->output);
+	rc = run_traced(run, child, err);
 	if (rc < 0 && runs_all_the_same(child, rc))
 		return run_untraced(child, err);
 	return rc;
 }
 
-static int run(struct line *line, const char *output, char **command, struct uspl_err *err)
+static int run_program(struct run *run, char **command, struct uspl_err *err)
 {
 	struct child child = { 0 };
-	int rc = check_options(line, err);
+	int rc = check_options(run, err);
 
 	if (rc)
 		return rc;
 	cancel_catch();
-	rc = start_and_run(line, &child, output, command, err);
+	rc = start_and_run(run, &child, command, err);
 	if (rc < 0)
 		child_discard(&child);
 	return rc;
@@ -149,9 +214,9 @@ static int run(struct line *line, const char *output, char **command, struct usp
 
 int trace_exec(int argc, char **argv, struct uspl_err *err)
 {
-	const char *output = NULL;
+	auto_run struct run run = { .line.prints = true };
 	const struct cli_option own[] = {
-		{ 'o', "output", "FILE", CLI_STRING, &output,
+		{ 'o', "output", "FILE", CLI_STRING, &run.output,
 		  "write there (default: standard output, as the program may)" },
 	};
 	const struct cli_command about = {
@@ -161,15 +226,14 @@ int trace_exec(int argc, char **argv, struct uspl_err *err)
 		.options = own,
 		.n_options = ARRAY_SIZE(own),
 	};
-	auto_line struct line line = { 0 };
-	int rc = line_parse(&about, argc, argv, &line, err);
+	int rc = line_parse(&about, argc, argv, &run.line, err);
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
-	if (line.first == argc) {
+	if (run.line.first == argc) {
 		rc = uspl_fail(err, USPL_E_USAGE, "no command given");
 		uspl_hint(err, "try 'uspl-trace exec --help'");
 		return rc;
 	}
-	return run(&line, output, argv + line.first, err);
+	return run_program(&run, argv + run.line.first, err);
 }

@@ -189,7 +189,8 @@ static int start(const struct tracer *tracer, const struct tracing_options *opts
 	rc = view_start(proc, request, &result, err);
 	if (rc)
 		return rc;
-	switched_print(pid, tracer, &result, opts->json);
+	if (!opts->silent)
+		switched_print(pid, tracer, &result, NULL, opts->json);
 	return 0;
 }
 

@@ -18,6 +18,7 @@ struct tracing_options {
 	int depth, buffer_kb, text_bytes;
 	bool keep_mcount, json;
 	bool begins; /* not an option: as in struct proc */
+	bool silent; /* not an option: nothing is said of the start */
 	/* Not an option: what is listened to, while a tracer is started. */
 	const struct listening *listening;
 };

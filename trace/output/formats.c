@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "trace/output/reader.h"
+#include "trace/output/mark_lines.h"
 #include "trace/output/tracer.h"
 
 static const struct format *const formats[] = {
@@ -30,15 +30,17 @@ int format_find(const char *name, const struct format **ret, struct uspl_err *er
 	return -USPL_E_USAGE;
 }
 
-int format_check(const struct format *format, const struct reader *reader, struct uspl_err *err)
+int format_check(const struct format *format, const struct tracer *tracer, struct uspl_err *err)
 {
-	if (format->durations && reader->tracer->hook->entries)
+	if (!format->durations || !tracer->hook->entries)
+		return 0;
+	if (tracer == &tracer_none)
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
-				 "the format '%s' needs durations, which %s", format->name,
-				 reader->view.session.regions.n
-					 ? "the tracer 'function' doesn't record"
-					 : "markers don't have");
-	return 0;
+				 "the format '%s' needs durations, which markers don't have",
+				 format->name);
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "the format '%s' needs durations, which the tracer '%s' doesn't record",
+			 format->name, tracer->name);
 }
 
 const struct format *format_by_suffix(const char *path)

@@ -37,10 +37,9 @@ int format_choose(const struct tracer *tracer, const struct format *const format
 		  const char *name, const struct format **ret,
 		  struct uspl_err *err) uspl_must_check;
 /*
- * USPL_E_UNSUPPORTED if it needs durations, and what the reader has has none. The reader's tracer
- * is known.
+ * USPL_E_UNSUPPORTED if it needs durations, which a tracer of the first sort doesn't record.
  */
-int format_check(const struct format *format, const struct reader *reader,
+int format_check(const struct format *format, const struct tracer *tracer,
 		 struct uspl_err *err) uspl_must_check;
 /* The form that a file of that name is to have, by its suffix; NULL if it means none. */
 const struct format *format_by_suffix(const char *path);

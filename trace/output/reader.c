@@ -172,6 +172,29 @@ static void keep_snapshot(struct reader *reader)
 	reader->records.n = n;
 }
 
+/* Those of the calls which were open that have not ended since. */
+static int take_open(struct reader *reader, struct uspl_err *err)
+{
+	size_t n = reader->records.n;
+	const struct trace_record *open;
+
+	vec_for_each (reader->open, open) {
+		struct trace_record *place;
+		size_t i = 0;
+
+		while (i < n && (reader->records.items[i].start != open->start ||
+				 reader->records.items[i].id != open->id))
+			i++;
+		if (i < n)
+			continue;
+		place = vec_push(&reader->records);
+		if (!place)
+			return uspl_fail_nomem(err);
+		*place = *open;
+	}
+	return 0;
+}
+
 /*
  * Reads the calls that aren't over, where there will be no other reading. This comes after the
  * rings: a call that ends meanwhile isn't there twice. Those that began before the oldest record of
@@ -188,8 +211,9 @@ static int read_open(struct reader *reader, struct uspl_err *err)
 		return 0;
 	clocks_read(&now);
 	from = reader->records.n;
-	rc = open_calls_read(reader->view.proc, &reader->view.session, now.ticks, &reader->records,
-			     err);
+	rc = reader->open ? take_open(reader, err)
+			  : open_calls_read(reader->view.proc, &reader->view.session, now.ticks,
+					    &reader->records, err);
 	for (; !rc && from < reader->records.n; from++) {
 		struct trace_record *record = &reader->records.items[from];
 		const struct trace_ring *ring;

@@ -18,9 +18,11 @@ struct reader {
 	const struct tracer *tracer; /* prints the lines; the caller for format_text sets it */
 	struct trace_names names;
 	VEC(struct trace_ring) rings;
-	uint64_t n_threads;    /* that have taken rings */
-	bool only_snapshot;    /* what a trigger has kept, and nothing that came later */
-	bool follows;          /* it will be read again */
+	uint64_t n_threads; /* that have taken rings */
+	bool only_snapshot; /* what a trigger has kept, and nothing that came later */
+	bool follows;       /* it will be read again */
+	/* Calls that were open when tracing ended; NULL: the shadow stacks are asked. */
+	const trace_records *open;
 	trace_records records; /* of the last reading */
 	struct trace_values values;
 	struct listen_config config; /* of a process */

@@ -89,7 +89,8 @@ void tally_options_release(struct tally_options *opts)
 	vec_release(&opts->triggers);
 }
 
-static int run(const struct trace_request *request, pid_t pid, bool begins, struct uspl_err *err)
+static int run(const struct trace_request *request, pid_t pid, const struct tally_options *opts,
+	       struct uspl_err *err)
 {
 	auto_proc struct proc *proc = NULL;
 	struct trace_switch result;
@@ -97,11 +98,11 @@ static int run(const struct trace_request *request, pid_t pid, bool begins, stru
 
 	if (rc)
 		return rc;
-	proc->begins = begins;
+	proc->begins = opts->begins;
 	rc = view_start(proc, request, &result, err);
 	if (rc)
 		return rc;
-	if (!cli_quiet())
+	if (!cli_quiet() && !opts->silent)
 		printf("tracing pid %d: %zu functions, stopped %.0f us\n", pid, result.sites,
 		       result.stop_us);
 	return 0;
@@ -119,7 +120,7 @@ static int parse_and_run(const struct tally_options *opts, struct tally_start *s
 				 "the tracer '%s' keeps sums: of them there is no snapshot",
 				 start->tracer->name);
 	request->listen->halted = triggers_have(&start->triggers, USPL_LISTEN_START);
-	return run(request, pid, opts->begins, err);
+	return run(request, pid, opts, err);
 }
 
 int tally_start(const struct tracer *tracer, void *state, struct tally_options *opts, pid_t pid,

@@ -85,6 +85,7 @@ int tally_read_thread(const struct tally *tally, size_t i, void *ret, size_t len
 struct tally_options {
 	cli_strings triggers;
 	bool begins; /* not an option: as in struct proc */
+	bool silent; /* not an option: nothing is said of the start */
 };
 
 /* Appends these options to a command's table. */
