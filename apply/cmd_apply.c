@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "command/commands.h"
 #include "command/live_options.h"
+#include "command/perf_map.h"
 #include "command/permit.h"
 #include "machine/fleet.h"
 #include "machine/lacks.h"
@@ -19,7 +20,7 @@
 struct options {
 	struct live_options live;
 	struct selection sel;
-	bool enabled;
+	bool enabled, perf_map;
 	update_paths paths;
 };
 
@@ -30,6 +31,8 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 		  "the updates that are enabled, instead of UPDATE" },
 		{ 0, "replace", "ID,ID", CLI_OPTIONAL, &opts->live.replace,
 		  "take the place of these updates (default: of those that it names)" },
+		{ 0, "perf-map", NULL, CLI_FLAG, &opts->perf_map,
+		  "tell perf the names of the new code, in /tmp/perf-PID.map" },
 		SELECTION_ALL(&opts->sel),
 		SELECTION_OPTIONS(&opts->sel),
 		LIVE_OPTIONS(&opts->live),
@@ -138,6 +141,11 @@ static int apply_one(const struct job *job, const struct update *update, const c
 	fputs(buf_str(&out), stdout);
 	fflush(stdout);
 	note(job, update, &report, rc, &err);
+	if (!rc && job->opts->perf_map && !opts.check &&
+	    perf_map_write(pid, opts.starttime, &regions, &err) != 0) {
+		uspl_context(&err, "perf is not told of the new code");
+		uspl_err_note(stderr, &err);
+	}
 	return (int)uspl_code_status(rc);
 }
 

@@ -12,28 +12,16 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "base/text.h"
-
-/* Names come from the process; a line of the map is one function. */
-static void add_perf(const struct region_range *name, const char *id, struct buf *out)
-{
-	buf_addf(out, "%llx %llx ", (unsigned long long)name->addr, (unsigned long long)name->size);
-	text_add_printable(out, name->name, strlen(name->name), false);
-	buf_addstr(out, " [uspl ");
-	text_add_printable(out, id, strlen(id), false);
-	buf_addstr(out, "]\n");
-}
+#include "command/perf_map.h"
 
 void symbols_perf(const struct scan *scan, struct buf *out)
 {
 	const struct scan_process *process;
 	const struct region *region;
-	const struct region_range *name;
 
 	vec_for_each (&scan->processes, process)
 		vec_for_each (&process->regions, region)
-			vec_for_each (&region->names, name)
-				add_perf(name, region->id, out);
+			perf_map_add(region, out);
 }
 
 /* The file while it is put together. */

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# seen-by-others.bats - new code as perf, gdb and backtrace(3) see it
+#
+# shellcheck disable=SC2030,SC2031 # output is used in the test that sets it
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	source "$BATS_TEST_DIRNAME/../lib/tools.bash"
+	mkdir "$BATS_FILE_TMPDIR/tree"
+	cd "$BATS_FILE_TMPDIR/tree" || return
+	cat > work.c <<- 'C'
+		#include <execinfo.h>
+		#include <signal.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		#define KEPT __attribute__((noinline))
+		KEPT void below(int how);
+		KEPT void changed(int how);
+		KEPT void above(int how);
+		static volatile unsigned long sink;
+		static volatile sig_atomic_t wanted;
+		static void on_signal(int sig) { wanted = sig; }
+		KEPT void below(int how)
+		{
+			void *found[20];
+
+			if (how == SIGUSR1)
+				backtrace_symbols_fd(found, backtrace(found, 20), 1);
+			if (how == SIGUSR2)
+				raise(SIGSTOP);
+			sink += how;
+		}
+		KEPT void changed(int how)
+		{
+			below(how);
+			sink++;
+		}
+		KEPT void above(int how)
+		{
+			changed(how);
+			sink++;
+		}
+		int main(void)
+		{
+			void *first[1];
+
+			/* It loads libgcc_s, which new code is made known to. */
+			if (!getenv("LATE"))
+				backtrace(first, 1);
+			signal(SIGUSR1, on_signal);
+			signal(SIGUSR2, on_signal);
+			for (;;) {
+				int how = wanted;
+
+				wanted = 0;
+				above(how);
+			}
+		}
+	C
+	cat > Makefile <<- 'END'
+		CFLAGS = -O2 -g -fno-optimize-sibling-calls
+		work: work.c
+	END
+	sed 's/^\t*below(how);/\tfor (int i = 0; i < 100000; i++)\n\t\tsink += 2;\n\tbelow(how);/' work.c > new.c
+	diff -u --label a/work.c --label b/work.c work.c new.c > ../fix.diff || true
+	rm new.c
+	make -s CC="$TARGET_CC" || return
+	create "$PWD" ../fix.diff
+	expect_status 0 || return
+	export UPDATE ID
+}
+
+setup() {
+	source "$BATS_TEST_DIRNAME/../lib/tools.bash"
+	source "$BATS_TEST_DIRNAME/../lib/process.bash"
+	cd "$BATS_TEST_TMPDIR" || return
+	cp "$BATS_FILE_TMPDIR/tree/work" .
+	./work > said 3>&- &
+	TARGET=$! MAP=/tmp/perf-$!.map
+	rm -f "$MAP"
+}
+
+teardown() {
+	rm -f "$MAP"
+	kill -KILL "$TARGET" || true
+}
+
+stopped() {
+	grep -q 'State:.*T (stopped)' "/proc/$TARGET/status"
+}
+
+# need_perf - skips the test where perf can't take samples
+need_perf() {
+	perf record -q -e cpu-clock -o try -- true > /dev/null 2>&1 || skip 'perf is not installed, or may not'
+}
+
+# expect_perf_names FILE - a report of these samples has the new function
+expect_perf_names() {
+	run --separate-stderr perf report -i "$1" --stdio --sort symbol
+	expect_output "changed \[uspl $ID\]" || return
+	[[ $output != *' [.] 0x0000'* ]] || fail 'some of the new code has no name'
+}
+
+@test "perf names new functions that apply has told it of" {
+	need_perf
+	tool uspl-apply --perf-map "$UPDATE" "$TARGET"
+	expect_status 0
+	[ -z "$stderr" ] || fail "it says: $stderr"
+	[ "$(stat -c '%F %h' "$MAP")" = 'regular file 1' ] || fail 'no map'
+	perf record -q -e cpu-clock -F 500 -p "$TARGET" -o attached -- sleep 1 2> /dev/null
+	expect_perf_names attached
+	# What is there already stays; another update's names are added.
+	tool uspl-undo "$ID" "$TARGET"
+	expect_status 0
+	tool uspl-apply --perf-map "$UPDATE" "$TARGET"
+	expect_status 0
+	[ "$(grep -c "changed \[uspl $ID\]" "$MAP")" = 2 ] || fail 'the first is gone'
+}
+
+@test "the file for perf: whose it is, and what else has its name" {
+	echo mine > other
+	ln -s "$PWD/other" "$MAP"
+	tool uspl-apply --perf-map "$UPDATE" "$TARGET"
+	expect_status 0
+	expect_message "note: perf is not told of the new code: '$MAP' is no file of this user's own"
+	[ "$(cat other)" = mine ] || fail 'a link was followed'
+	tool uspl-undo "$ID" "$TARGET"
+	rm "$MAP"
+	ln other "$MAP"
+	tool uspl-apply --perf-map "$UPDATE" "$TARGET"
+	expect_message 'no file of this user'
+	[ "$(cat other)" = mine ] || fail 'a second name was taken'
+	tool uspl-undo "$ID" "$TARGET"
+	rm "$MAP"
+	mkfifo "$MAP"
+	tool uspl-apply --perf-map "$UPDATE" "$TARGET"
+	expect_message 'no file of this user'
+	tool uspl-undo "$ID" "$TARGET"
+	rm "$MAP"
+	# Of a process that had the pid before.
+	echo '1000 10 gone' > "$MAP"
+	touch -d '1 day ago' "$MAP"
+	tool uspl-apply --perf-map "$UPDATE" "$TARGET"
+	expect_status 0
+	[ -z "$stderr" ] || fail "it says: $stderr"
+	! grep -q gone "$MAP" || fail 'it has names of an older process'
+	tool uspl-undo "$ID" "$TARGET"
+	rm "$MAP"
+	tool uspl-apply --check --perf-map "$UPDATE" "$TARGET"
+	[ ! -e "$MAP" ] || fail 'a check leaves a file'
+}
+
+@test "backtrace(3) goes through new code" {
+	tool uspl-apply "$UPDATE" "$TARGET"
+	expect_status 0
+	kill -USR1 "$TARGET"
+	until_true 10 grep -q libc said || fail "it ends early: $(cat said)"
+	# below, changed, above, main, two of the C library, _start.
+	[ "$(wc -l < said)" = 7 ] || fail "other frames: $(cat said)"
+}
+
+@test "an unwinder that is loaded later doesn't know new code, and does no harm" {
+	kill -KILL "$TARGET"
+	LATE=1 ./work > said 3>&- &
+	TARGET=$! MAP=/tmp/perf-$!.map
+	tool uspl-apply "$UPDATE" "$TARGET"
+	expect_status 0
+	kill -USR1 "$TARGET"
+	until_true 10 grep -q '^\[' said || fail "it says: $(cat said)"
+	! grep -q libc said || fail 'docs/limitations.md says that it ends at the new code'
+	kill -0 "$TARGET" || fail 'it has ended'
+}
+
+@test "gdb goes through new code, below and above, and names it" {
+	command -v gdb > /dev/null || skip 'gdb is not installed'
+	tool uspl-apply "$UPDATE" "$TARGET"
+	expect_status 0
+	tool uspl-view --symbols=symbols "$TARGET"
+	expect_status 0
+	kill -USR2 "$TARGET"
+	until_true 10 stopped || fail 'it does not stop'
+	run gdb -nx -batch -p "$TARGET" -ex 'add-symbol-file symbols' -ex 'backtrace full'
+	[[ $(grep -oE '^#[0-9]+ .*' <<< "$output" | tr '\n' ' ') =~ below.*changed.*above.*main ]] || fail 'frames are missing'
+	# The core of the process, which is dead by then.
+	gdb -nx -batch -p "$TARGET" -ex 'generate-core-file core' > /dev/null 2>&1
+	kill -KILL "$TARGET"
+	run gdb -nx -batch ./work core -ex 'add-symbol-file symbols' -ex 'backtrace'
+	[[ $(grep -oE '^#[0-9]+ .*' <<< "$output" | tr '\n' ' ') =~ below.*changed.*above.*main ]] || fail 'not in a core'
+}
