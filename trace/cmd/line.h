@@ -15,15 +15,15 @@ struct line {
 	struct watch_options watch;
 	struct tally_options tally;
 	int first; /* index of the first operand */
-	/* Set before by a command that prints what was recorded: tracers that don't observe have
-	   --format, too. */
+	/* Set before by a command that prints what was recorded: then all tracers have --format. */
 	bool prints;
 	const char *format; /* of those */
 };
 
 /*
  * Parses the line of a command whose own options are in `about`; the tracer's come to them. Zero-
- * initialise line but for what is set before; line_release must follow in any case. Returns like cli_parse.
+ * initialise line but for what is set before; line_release must follow in any case. Returns like
+ * cli_parse.
  */
 int line_parse(const struct cli_command *about, int argc, char **argv, struct line *line,
 	       struct uspl_err *err) uspl_must_check;

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "trace/cmd/ctf.h"
+#include "trace/output/ctf.h"
 #include "trace/cmd/uftrace.h"
+#include "trace/log/saved_stream.h"
 #include "trace/output/formats.h"
 #include "trace/output/mark_lines.h"
 #include "trace/output/names.h"
@@ -16,77 +17,47 @@
 
 #define NAME_MAX_LEN 512
 
-/* The callers with their names, which only the process can tell. */
-static int name_callers(struct reader *reader, trace_callers *callers, struct uspl_err *err)
+void save_parts_release(struct save_parts *parts)
 {
 	struct trace_caller *caller;
-	char name[NAME_MAX_LEN];
-	int rc = 0;
-
-	if (tracer_of(&reader->view.session)->hook->entries) {
-		rc = callers_collect(&reader->records, callers, err);
-		if (rc)
-			return rc;
-	}
-	vec_for_each (callers, caller) {
-		caller->name =
-			strdup(names_of_caller(&reader->names, caller->low, name, sizeof(name)));
-		if (!caller->name) {
-			rc = uspl_fail_nomem(err);
-			if (rc)
-				return rc;
-		}
-	}
-	return 0;
-}
-
-/* Where the functions that were called are in the source, as far as the process's files tell. */
-static int find_lines(struct reader *reader, trace_strings *lines, struct uspl_err *err)
-{
-	const struct trace_record *record;
-	const char *line;
-
-	for (size_t i = 0; i < reader->names.by_id.n; i++)
-		if (!vec_push(lines))
-			return uspl_fail_nomem(err);
-	vec_for_each (&reader->records, record) {
-		if (record->id > lines->n || lines->items[record->id - 1])
-			continue;
-		line = names_line(&reader->names, record->id);
-		lines->items[record->id - 1] = strdup(line ? line : "");
-		if (!lines->items[record->id - 1])
-			return uspl_fail_nomem(err);
-	}
-	return 0;
-}
-
-static void lines_release(trace_strings *lines)
-{
 	char **line;
 
-	vec_for_each (lines, line)
+	vec_for_each (&parts->lines, line)
 		free(*line);
-	vec_release(lines);
-}
-
-DEFINE_AUTO_RELEASE(lines, trace_strings, lines_release)
-#define auto_lines __attribute__((cleanup(cleanup_lines_)))
-
-static void callers_release(trace_callers *callers)
-{
-	struct trace_caller *caller;
-
-	vec_for_each (callers, caller)
+	vec_release(&parts->lines);
+	vec_for_each (&parts->callers, caller)
 		free(caller->name);
-	vec_release(callers);
+	vec_release(&parts->callers);
 }
 
-DEFINE_AUTO_RELEASE(callers, trace_callers, callers_release)
-#define auto_callers __attribute__((cleanup(cleanup_callers_)))
-
-static int file_save(struct reader *reader, const char *path, struct uspl_err *err)
+int save_note(struct reader *reader, struct save_parts *parts, struct uspl_err *err)
 {
-	/* All but the callers is the reader's. */
+	const struct trace_record *record;
+
+	while (parts->lines.n < reader->names.by_id.n)
+		if (!vec_push(&parts->lines))
+			return uspl_fail_nomem(err);
+	vec_for_each (&reader->records, record) {
+		const char *line;
+		char **place;
+
+		if (record->id > parts->lines.n || parts->lines.items[record->id - 1])
+			continue;
+		place = &parts->lines.items[record->id - 1];
+		line = names_line(&reader->names, record->id);
+		*place = strdup(line ? line : "");
+		if (!*place)
+			return uspl_fail_nomem(err);
+	}
+	return tracer_of(&reader->view.session)->hook->entries
+		       ? callers_collect(&reader->records, &parts->callers, err)
+		       : 0;
+}
+
+int save_finish(struct reader *reader, struct save_parts *parts, const struct saved_stream *stream,
+		const char *path, struct uspl_err *err)
+{
+	/* All but the parts is the reader's. */
 	struct trace_saved saved = {
 		.pid = reader->log.pid,
 		.ns_per_tick = reader->log.ns_per_tick,
@@ -97,28 +68,38 @@ static int file_save(struct reader *reader, const char *path, struct uspl_err *e
 		.modules = reader->view.modules,
 		.session = reader->view.session,
 		.names = reader->names.by_id,
+		.lines = parts->lines,
 		.records = reader->records,
 		.values = reader->values.texts,
 		.threads = reader->threads,
 	};
-	auto_callers trace_callers callers = { 0 };
-	auto_lines trace_strings lines = { 0 };
 	auto_mark_lines mark_line_vec made = { 0 };
-	int rc = name_callers(reader, &callers, err);
+	struct trace_caller *caller;
+	char name[NAME_MAX_LEN];
+	int rc;
 
-	if (rc)
-		return rc;
-	saved.callers = callers;
-	rc = find_lines(reader, &lines, err);
-	if (rc)
-		return rc;
-	saved.lines = lines;
+	vec_for_each (&parts->callers, caller) {
+		caller->name =
+			strdup(names_of_caller(&reader->names, caller->low, name, sizeof(name)));
+		if (!caller->name)
+			return uspl_fail_nomem(err);
+	}
+	saved.callers = parts->callers;
 	snprintf(saved.comm, sizeof(saved.comm), "%s", reader->log.comm);
 	rc = marks_collect(reader, &made, err);
 	if (rc)
 		return rc;
 	saved.marks = reader_is_file(reader) ? reader->mark_lines : made;
-	return saved_write(path, &saved, err);
+	return stream ? saved_stream_write(stream, path, &saved, err)
+		      : saved_write(path, &saved, err);
+}
+
+static int file_save(struct reader *reader, const char *path, struct uspl_err *err)
+{
+	auto_save_parts struct save_parts parts = { 0 };
+	int rc = save_note(reader, &parts, err);
+
+	return rc ? rc : save_finish(reader, &parts, NULL, path, err);
 }
 
 /* A form of what is saved: all that cat prints, and these. */

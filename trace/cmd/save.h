@@ -3,9 +3,10 @@
 #ifndef USPL_TRACE_CMD_SAVE_H
 #define USPL_TRACE_CMD_SAVE_H
 
-#include "base/error.h"
+#include "trace/log/saved.h"
 
 struct reader;
+struct saved_stream;
 
 /* USPL_E_USAGE, naming all, if there is no form of that name; NULL is right. */
 int save_check(const char *name, struct uspl_err *err) uspl_must_check;
@@ -16,6 +17,22 @@ int save_check(const char *name, struct uspl_err *err) uspl_must_check;
  */
 int save_as(struct reader *reader, const char *name, const char *path,
 	    struct uspl_err *err) uspl_must_check;
+/* What only the process can tell of the calls that are saved in the form "uspl". */
+struct save_parts {
+	trace_strings lines;
+	trace_callers callers;
+};
+
+/* Notes it for the calls of the last reading. */
+int save_note(struct reader *reader, struct save_parts *parts,
+	      struct uspl_err *err) uspl_must_check;
+/* Writes the file. stream: has the records, and their values; NULL: the reader has them. */
+int save_finish(struct reader *reader, struct save_parts *parts, const struct saved_stream *stream,
+		const char *path, struct uspl_err *err) uspl_must_check;
+void save_parts_release(struct save_parts *parts);
+DEFINE_AUTO_RELEASE(save_parts, struct save_parts, save_parts_release)
+#define auto_save_parts __attribute__((cleanup(cleanup_save_parts_)))
+
 /* Says on stdout what was saved there. */
 void save_say(const struct reader *reader, const char *path);
 /* The help of an option for the name. */

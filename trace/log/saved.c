@@ -79,22 +79,17 @@ static void put_names(struct buf *out, const struct trace_saved *saved)
 	}
 }
 
-static void put_records(struct buf *out, const trace_records *records)
+void saved_put_record(struct buf *out, const struct trace_record *record)
 {
-	const struct trace_record *record;
-
-	saved_put_u64(out, records->n);
-	vec_for_each (records, record) {
-		saved_put_u64(out, record->start);
-		saved_put_u64(out, record->end);
-		saved_put_u32(out, record->id);
-		saved_put_u32(out, record->caller);
-		saved_put_u32(out, (uint32_t)record->tid);
-		saved_put_u32(out, (uint32_t)record->cpu);
-		saved_put_u32(out, record->args);
-		saved_put_u32(out, record->result);
-		saved_put_u32(out, record->how | (record->cut ? CUT : 0));
-	}
+	saved_put_u64(out, record->start);
+	saved_put_u64(out, record->end);
+	saved_put_u32(out, record->id);
+	saved_put_u32(out, record->caller);
+	saved_put_u32(out, (uint32_t)record->tid);
+	saved_put_u32(out, (uint32_t)record->cpu);
+	saved_put_u32(out, record->args);
+	saved_put_u32(out, record->result);
+	saved_put_u32(out, record->how | (record->cut ? CUT : 0));
 }
 
 static void put_values(struct buf *out, const struct buf *values)
@@ -103,18 +98,31 @@ static void put_values(struct buf *out, const struct buf *values)
 	buf_add(out, values->data, values->len);
 }
 
+void saved_put_front(struct buf *out, const struct trace_saved *saved)
+{
+	put_head(out, saved);
+	put_modules(out, &saved->modules);
+	put_regions(out, &saved->session);
+	put_names(out, saved);
+}
+
+void saved_put_back(struct buf *out, const struct trace_saved *saved)
+{
+	saved_put_marks(out, &saved->marks);
+	thread_names_put(out, &saved->threads);
+}
+
 int saved_write(const char *path, const struct trace_saved *saved, struct uspl_err *err)
 {
+	const struct trace_record *record;
 	auto_buf struct buf out = { 0 };
 
-	put_head(&out, saved);
-	put_modules(&out, &saved->modules);
-	put_regions(&out, &saved->session);
-	put_names(&out, saved);
+	saved_put_front(&out, saved);
 	put_values(&out, &saved->values);
-	put_records(&out, &saved->records);
-	saved_put_marks(&out, &saved->marks);
-	thread_names_put(&out, &saved->threads);
+	saved_put_u64(&out, saved->records.n);
+	vec_for_each (&saved->records, record)
+		saved_put_record(&out, record);
+	saved_put_back(&out, saved);
 	return out.oom ? uspl_fail_nomem(err) : file_write(path, out.data, out.len, err);
 }
 

@@ -31,6 +31,10 @@ struct trace_saved {
 	thread_names threads;
 };
 
+/* The pieces of the file: before the values and the records, a record, and behind the records. */
+void saved_put_front(struct buf *out, const struct trace_saved *saved);
+void saved_put_record(struct buf *out, const struct trace_record *record);
+void saved_put_back(struct buf *out, const struct trace_saved *saved);
 /* Writes the file, replacing an older one only when everything is written. */
 int saved_write(const char *path, const struct trace_saved *saved,
 		struct uspl_err *err) uspl_must_check;

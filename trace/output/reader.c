@@ -270,7 +270,7 @@ static int read_calls(struct reader *reader, struct uspl_err *err)
 		return rc;
 	if (reader->only_snapshot)
 		keep_snapshot(reader);
-	return timeline_make(&reader->records, &reader->timeline, err);
+	return reader->unordered ? 0 : timeline_make(&reader->records, &reader->timeline, err);
 }
 
 static int read_new(struct reader *reader, struct uspl_err *err)
@@ -286,6 +286,8 @@ static int read_new(struct reader *reader, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
+	if (reader->unordered && reader->follows && reader->threads.n)
+		return 0;
 	return thread_names_read(reader->view.proc, &reader->threads, err);
 }
 

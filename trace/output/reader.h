@@ -21,6 +21,7 @@ struct reader {
 	uint64_t n_threads; /* that have taken rings */
 	bool only_snapshot; /* what a trigger has kept, and nothing that came later */
 	bool follows;       /* it will be read again */
+	bool unordered;     /* no timeline is made */
 	/* Calls that were open when tracing ended; NULL: the shadow stacks are asked. */
 	const trace_records *open;
 	trace_records records; /* of the last reading */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* ctf.h - what was recorded as a folder in the Common Trace Format */
-#ifndef USPL_TRACE_CMD_CTF_H
-#define USPL_TRACE_CMD_CTF_H
+#ifndef USPL_TRACE_OUTPUT_CTF_H
+#define USPL_TRACE_OUTPUT_CTF_H
 
 #include "base/error.h"
 

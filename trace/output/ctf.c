@@ -10,7 +10,7 @@
  * A function is a number in the streams, 4 bytes, and its name an enumerator.
  */
 
-#include "trace/cmd/ctf.h"
+#include "trace/output/ctf.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * saved_stream.h - records on their way into a saved trace, while more come
+ *
+ * A saved trace has the number of its records before them, and their values. Until both are known
+ * they lie in two files without a name, beside the one that is to be made: the tool's memory holds
+ * no more than one reading.
+ */
+#ifndef USPL_TRACE_LOG_SAVED_STREAM_H
+#define USPL_TRACE_LOG_SAVED_STREAM_H
+
+#include "trace/log/saved.h"
+
+struct saved_stream {
+	int records, values; /* descriptors */
+	uint64_t n_records, values_len;
+};
+
+#define SAVED_STREAM_NONE                                                                          \
+	{                                                                                          \
+		.records = -1, .values = -1                                                        \
+	}
+
+/* Makes the two files in the folder of path. saved_stream_close must follow in any case. */
+int saved_stream_open(const char *path, struct saved_stream *ret,
+		      struct uspl_err *err) uspl_must_check;
+void saved_stream_close(struct saved_stream *stream);
+DEFINE_AUTO_RELEASE(saved_stream, struct saved_stream, saved_stream_close)
+#define auto_saved_stream __attribute__((cleanup(cleanup_saved_stream_)))
+
+/* Appends records with the texts that they refer to. USPL_E_UNSUPPORTED beyond 4 GiB of texts. */
+int saved_stream_add(struct saved_stream *stream, const trace_records *records,
+		     const struct buf *texts, struct uspl_err *err) uspl_must_check;
+/*
+ * saved_write, with the records and values of the stream in place of those of `saved`. An older
+ * file is replaced when everything is written.
+ */
+int saved_stream_write(const struct saved_stream *stream, const char *path,
+		       const struct trace_saved *saved, struct uspl_err *err) uspl_must_check;
+
+#endif
