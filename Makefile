@@ -38,7 +38,7 @@ TEST_LDLIBS = -ldw -lelf -lZydis -larchive -lz -ljson-c $(SODIUM) -lm -ldl
 
 COMMANDS = create apply undo view trace enable disable list watch upgrade keygen sign verify check-machine
 LIB_SRC := $(wildcard lib/*/*.c lib/arch/*/*.c trace/engine/*.c trace/probe/*.c trace/log/*.c)
-CMD_SRC := $(filter-out create/wrapper/% $(LIB_SRC),$(wildcard machine/*.c machine/*/*.c $(COMMANDS:%=%/*.c) $(COMMANDS:%=%/*/*.c)))
+CMD_SRC := uspl/main_run.c $(filter-out create/wrapper/% $(LIB_SRC),$(wildcard machine/*.c machine/*/*.c $(COMMANDS:%=%/*.c) $(COMMANDS:%=%/*/*.c)))
 ASM_SRC := $(wildcard runtime/*.S trace/*/*.S)
 CC_SRC := $(wildcard create/wrapper/*.c)
 TEST_SRC := $(wildcard tests/unit/*_test.c)
@@ -46,20 +46,23 @@ TEST_SRC := $(wildcard tests/unit/*_test.c)
 obj = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))
 LIB_OBJ := $(call obj,$(LIB_SRC)) $(call obj,$(ASM_SRC))
 CMD_OBJ := $(call obj,$(CMD_SRC))
-MAIN_OBJ := $(call obj,uspl/main.c)
+CREATE_OBJ := $(filter $(BUILD)/obj/create/%,$(CMD_OBJ))
 CC_OBJ := $(call obj,$(CC_SRC))
 LIBUSPL = $(BUILD)/obj/libuspl.a
 
 PROGRAM = $(BUILD)/bin/uspl
+CREATE = $(BUILD)/bin/uspl-create
 WRAPPER = $(BUILD)/libexec/uspl/uspl-cc
-LINKS = $(COMMANDS:%=$(BUILD)/bin/uspl-%)
+# uspl-create is a program of its own: machines that only apply updates needn't have it.
+LINKED = $(filter-out create,$(COMMANDS))
+LINKS = $(LINKED:%=$(BUILD)/bin/uspl-%)
 TESTS = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(TEST_SRC))
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all help check unit cmd cases asan lint format format-check bench man install uninstall dist clean demo fuzz
+.PHONY: all help check unit cmd cases asan lint format format-check bench man clean demo fuzz
 
-all: $(PROGRAM) $(LINKS) $(WRAPPER) ## build the tools (default)
+all: $(PROGRAM) $(LINKS) $(CREATE) $(WRAPPER) ## build the tools (default)
 
 help: ## list the targets and switches
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -110,8 +113,12 @@ $(LIBUSPL): $(LIB_OBJ)
 	@rm -f $@
 	$(AR) rcs $@ $^
 
-$(PROGRAM): $(MAIN_OBJ) $(CMD_OBJ) $(LIBUSPL)
+$(PROGRAM): $(call obj,uspl/main.c) $(filter-out $(CREATE_OBJ),$(CMD_OBJ)) $(LIBUSPL)
+$(CREATE): $(call obj,uspl/create_main.c uspl/main_run.c) $(CREATE_OBJ) $(LIBUSPL)
+
+$(PROGRAM) $(CREATE):
 	@mkdir -p $(@D)
+	@rm -f $@
 	$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(LINKS): $(PROGRAM)
@@ -127,45 +134,7 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(CMD_OBJ) $(filter-out %/wrapper_
 	$(CC) $(LDFLAGS) -o $@ $^ $(TEST_LDLIBS)
 
 -include Makefile.tests
-
-# Manual pages are made by pandoc; without it those that are there are installed, as `make dist` has
-# put them.
-PAGES = $(if $(shell command -v pandoc),man)
-SHARE = $(DESTDIR)$(PREFIX)/share
-COMPLETION = $(SHARE)/bash-completion/completions
-UNITS = $(DESTDIR)$(PREFIX)/lib/systemd/system
-
-install: all $(PAGES) ## install below PREFIX (honours DESTDIR)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/uspl $(DESTDIR)$(PREFIX)/include/uspl
-	install $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/uspl
-	for c in $(COMMANDS); do ln -sf uspl $(DESTDIR)$(PREFIX)/bin/uspl-$$c; done
-	install $(WRAPPER) $(DESTDIR)$(PREFIX)/libexec/uspl/uspl-cc
-	install -m 644 include/uspl/*.h $(DESTDIR)$(PREFIX)/include/uspl
-	install -d $(UNITS)
-	sed 's|@BIN@|$(PREFIX)/bin|' contrib/systemd/uspl-watch.service.in > $(UNITS)/uspl-watch.service
-	install -d $(COMPLETION) $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
-	install -m 644 uspl/completion/uspl.bash $(COMPLETION)/uspl
-	for c in $(COMMANDS); do ln -sf uspl $(COMPLETION)/uspl-$$c; done
-	install -m 644 uspl/completion/uspl.zsh $(SHARE)/zsh/site-functions/_uspl
-	for c in uspl $(COMMANDS:%=uspl-%); do \
-		install -m 644 uspl/completion/uspl.fish $(SHARE)/fish/vendor_completions.d/$$c.fish; done
-	@if test -e $(BUILD)/man/uspl.1; then \
-		for s in 1 5 7; do install -d $(SHARE)/man/man$$s && \
-			install -m 644 $(BUILD)/man/*.$$s $(SHARE)/man/man$$s; done; \
-	else echo 'install: pandoc is not installed, and the manual pages are left out'; fi
-
-uninstall: ## remove what install has put below PREFIX (honours DESTDIR)
-	for c in uspl $(COMMANDS:%=uspl-%); do rm -f $(DESTDIR)$(PREFIX)/bin/$$c $(COMPLETION)/$$c \
-		$(SHARE)/fish/vendor_completions.d/$$c.fish $(SHARE)/man/man1/$$c.1; done
-	rm -f $(SHARE)/zsh/site-functions/_uspl $(UNITS)/uspl-watch.service
-	rm -f $(patsubst docs/man/%.md,$(SHARE)/man/man5/%,$(wildcard docs/man/*.5.md)) $(SHARE)/man/man7/uspl.7
-	rm -rf $(DESTDIR)$(PREFIX)/libexec/uspl $(DESTDIR)$(PREFIX)/include/uspl
-
-VERSION = $(shell sed -n 's/.*USPL_VERSION "\(.*\)"/\1/p' lib/base/cli.h)
-
-dist: man ## make uspl-VERSION.tar.gz of the last commit, with the manual pages
-	git archive --prefix=uspl-$(VERSION)/build/man/ $(MAN:%=--add-file=%) \
-		--prefix=uspl-$(VERSION)/ -o $(BUILD)/uspl-$(VERSION).tar.gz HEAD
+include Makefile.install
 
 clean: ## remove the build folder
 	rm -rf $(BUILD)

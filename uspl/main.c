@@ -1,15 +1,38 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// main.c - the front command: `uspl CMD` and `uspl-CMD` are the same program
+// main.c - the front command: `uspl CMD` and `uspl-CMD` are the same program, but for uspl-create
 
-#include <signal.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cli.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "base/worker.h"
 #include "command/commands.h"
+#include "uspl/main_run.h"
+
+/*
+ * uspl-create is a program of its own: a machine that only applies updates needn't have it, nor
+ * what it needs.
+ */
+static int start_create(int argc, char **argv, struct uspl_err *err)
+{
+	auto_free char *program = NULL;
+	int rc = path_beside_program("uspl-create", &program, err);
+
+	(void)argc;
+	if (rc)
+		return rc;
+	execv(program, argv);
+	if (errno != ENOENT)
+		return uspl_fail_errno(err, "cannot run '%s'", program);
+	uspl_fail(err, USPL_E_FILE, "uspl-create is not installed on this machine");
+	uspl_hint(err, "it is a package of its own (Debian: uspl-create); updates can be made on "
+		       "another machine, and applied here");
+	return -USPL_E_FILE;
+}
 
 /* clang-format off */
 static const struct {
@@ -18,7 +41,7 @@ static const struct {
 	const char *summary;
 	bool changes; /* processes, which is done by a worker (base/worker.h) */
 } commands[] = {
-	{ "create", cmd_create, "make an update from a source diff", false },
+	{ "create", start_create, "make an update from a source diff", false },
 	{ "apply",  cmd_apply,  "put an update into running processes", true },
 	{ "undo",   cmd_undo,   "take an update back", true },
 	{ "trace",  cmd_trace,  "trace the functions of running processes", false },
@@ -115,37 +138,7 @@ static int dispatch(int argc, char **argv, const char **ret_prog, struct uspl_er
 	return run(argv[1], argc - 1, argv + 1, ret_prog, err);
 }
 
-/*
- * A mapped file has become shorter: the tool reads files of processes, but libraries map what they
- * find by themselves, such as separate debugging information. As after a kill, the next command
- * mends what was begun.
- */
-static void file_was_cut(int sig)
-{
-	static const char message[] = "uspl: a file was cut short while it was read\n";
-
-	(void)sig;
-	(void)!write(STDERR_FILENO, message, sizeof(message) - 1);
-	_exit(USPL_STATUS_FAILED);
-}
-
 int main(int argc, char **argv)
 {
-	const struct sigaction cut = { .sa_handler = file_was_cut };
-	const char *prog = "uspl";
-	struct uspl_err err = { 0 };
-	int rc;
-
-	sigaction(SIGBUS, &cut, NULL);
-	rc = dispatch(argc, argv, &prog, &err);
-
-	if (rc < 0) {
-		uspl_err_print(stderr, prog, &err);
-		rc = (int)uspl_code_status(rc);
-	}
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		fprintf(stderr, "%s: cannot write to standard output\n", prog);
-		return rc ? rc : USPL_STATUS_FAILED;
-	}
-	return rc;
+	return main_run(dispatch, argc, argv);
 }

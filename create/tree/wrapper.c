@@ -12,6 +12,7 @@
 
 #include "base/compiler.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "create/wrapper/held.h"
 
 /* What the wrapper stands in front of. */
@@ -86,23 +87,13 @@ static int link_tools(const char *bin, const char *wrapper, struct uspl_err *err
 	return 0;
 }
 
-/* libexec/uspl/uspl-cc beside the folder that this program is in. */
 static int find_wrapper(char **ret, struct uspl_err *err)
 {
 	auto_free char *wrapper = NULL;
-	char self[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
+	int rc = path_beside_program("../libexec/uspl/uspl-cc", &wrapper, err);
 
-	if (len < 0)
-		return uspl_fail_errno(err, "cannot read '/proc/self/exe'");
-	self[len] = '\0';
-	slash = strrchr(self, '/');
-	*slash = '\0';
-	if (asprintf(&wrapper, "%s/../libexec/uspl/uspl-cc", self) < 0) {
-		wrapper = NULL;
-		return uspl_fail_nomem(err);
-	}
+	if (rc)
+		return rc;
 	if (access(wrapper, X_OK) < 0)
 		return uspl_fail_errno(err, "cannot run the compiler wrapper '%s'", wrapper);
 	*ret = take_ptr(wrapper);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// path.c - paths that stand in a text: a command line, a file that configure wrote
+// path.c - paths in a text: a command line, a file that configure wrote; the place of our own files
 
 #include "base/path.h"
 
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What stands around a path, or between two. */
 static const char around[] = "=:,;\"' \t\n";
@@ -42,4 +44,20 @@ void path_rename(struct buf *out, const char *text, const char *from, const char
 		rest = hit + len;
 	}
 	buf_addstr(out, rest);
+}
+
+int path_beside_program(const char *name, char **ret, struct uspl_err *err)
+{
+	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *path;
+
+	if (len < 0)
+		return uspl_fail_errno(err, "cannot read '/proc/self/exe'");
+	self[len] = '\0';
+	*strrchr(self, '/') = '\0';
+	if (asprintf(&path, "%s/%s", self, name) < 0)
+		return uspl_fail_nomem(err);
+	*ret = path;
+	return 0;
 }

@@ -35,6 +35,39 @@ make_in() {
 	[ "$(find "$TO" ! -type d)" = "$TO/usr/bin/other" ] || fail "$(find "$TO" ! -type d)"
 }
 
+@test "what a machine needs that only applies updates, alone: uspl says what is missing" {
+	make_in install-apply
+	[ ! -e "$TO/usr/bin/uspl-create" ]
+	[ -z "$(find "$TO" -name 'uspl-cc*' -o -name '*.h' -o -name '*uspl-create*')" ]
+	run --separate-stderr "$TO/usr/bin/uspl" create --patch=x
+	expect_status 3
+	expect_message '^uspl-create: uspl-create is not installed on this machine'
+	expect_message 'hint: it is a package of its own'
+	[ -z "$output" ]
+	make_in install-create
+	[ "$("$TO/usr/bin/uspl" create --version)" = "$("$TO/usr/bin/uspl-create" --version)" ]
+	# It needs nothing of the other.
+	rm -r "$TO"
+	make_in install-create
+	[ "$(find "$TO" -type f -path '*/bin/*')" = "$TO/usr/bin/uspl-create" ]
+	"$TO/usr/bin/uspl-create" --help > /dev/null
+}
+
+@test "the headers alone, found by pkg-config, in C and C++" {
+	command -v pkg-config > /dev/null || skip 'pkg-config is not installed'
+	local flags
+	make_in install-dev DESTDIR= PREFIX="$TO"
+	[ -z "$(find "$TO" -type f -path '*/bin/*')" ]
+	export PKG_CONFIG_PATH=$TO/share/pkgconfig
+	[ "$(pkg-config --modversion uspl)" = "$("$USPL_BIN/uspl" --version | sed 's/.* //')" ]
+	flags=$(pkg-config --cflags uspl)
+	printf '#include <uspl/%s.h>\n' mark hook > "$BATS_TEST_TMPDIR/uses.c"
+	# shellcheck disable=SC2086
+	"$TARGET_CC" $flags -Werror -fsyntax-only "$BATS_TEST_TMPDIR/uses.c"
+	# shellcheck disable=SC2086
+	"$TARGET_CC" $flags -Werror -fsyntax-only -x c++ "$BATS_TEST_TMPDIR/uses.c"
+}
+
 @test "dist: all that is committed, and the manual pages" {
 	git -C "$TREE" rev-parse HEAD > /dev/null 2>&1 || skip 'not a clone'
 	command -v pandoc > /dev/null || skip 'pandoc is not installed'
@@ -45,6 +78,11 @@ make_in() {
 	missing=$(git -C "$TREE" ls-tree -r --name-only HEAD | grep -vxF -f "$BATS_TEST_TMPDIR/names" || :)
 	[ -z "$missing" ] || fail "it lacks $missing"
 	grep -qx build/man/uspl-apply.1 "$BATS_TEST_TMPDIR/names"
+	# Another time, another umask, the same bytes.
+	mv "$file" "$BATS_TEST_TMPDIR/first"
+	rm -r "$USPL_BUILD/man"
+	(umask 077 && make_in dist)
+	cmp "$file" "$BATS_TEST_TMPDIR/first"
 	rm "$file"
 }
 
