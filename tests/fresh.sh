@@ -9,6 +9,8 @@
 #     ROOM=DIR                 keep the system in DIR, and go on with it the next time; then it
 #                              isn't fresh any more
 #     MIRROR=URL               where the packages come from; else what this machine's apt uses
+#     PIDS=machine             no pid namespace of its own, for uspl-watch: the kernel tells of
+#                              processes in the first one only
 #
 # debootstrap makes the smallest system there is (minbase) and keeps it below
 # ${XDG_CACHE_HOME:-$HOME/.cache}/uspl/fresh; each run gets a new layer above it, and is the root of
@@ -17,7 +19,7 @@
 # were fetched once are kept. The status is that of the last command that failed.
 set -euo pipefail
 
-: "${SUITE:=bookworm}" "${VERB:=demo check}" "${RUN:=}" "${REV:=HEAD}" "${ROOM:=}" "${MIRROR:=}"
+: "${SUITE:=bookworm}" "${VERB:=demo check}" "${RUN:=}" "${REV:=HEAD}" "${ROOM:=}" "${MIRROR:=}" "${PIDS:=own}"
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/uspl/fresh
 base=$cache/$SUITE/base debs=$cache/$SUITE/debs
 
@@ -159,7 +161,9 @@ if [ "${1:-}" = --inside ]; then
 fi
 cd "$(dirname "$0")/.."
 [ "$(id -u)" = 0 ] || die 'only root can make a system of its own'
-unshare --mount --pid --fork --ipc --uts true || die 'no namespaces can be made here'
+namespaces=(--mount --ipc --uts)
+[ "$PIDS" = machine ] || namespaces+=(--pid --fork --kill-child)
+unshare "${namespaces[@]}" true || die 'no namespaces can be made here'
 mkdir -p "$debs"
 exec 9>"$cache/$SUITE/lock"
 flock 9
@@ -170,5 +174,5 @@ room=$(readlink -m "$room")
 trap 'room_leave "$room"' EXIT
 room_make "$room"
 status=0
-SUITE=$SUITE unshare --mount --pid --fork --ipc --uts --kill-child "$0" --inside "$room" "$(commands)" </dev/null 9>&- || status=$?
+SUITE=$SUITE unshare "${namespaces[@]}" "$0" --inside "$room" "$(commands)" </dev/null 9>&- || status=$?
 exit $status
