@@ -173,10 +173,13 @@ int selection_read(struct selection *sel, char **words, int n, struct uspl_err *
 		pid_t pid;
 
 		rc = cli_pid(words[i], &pid, err);
-		/* The operand may be a program's name. */
-		if (rc && isalpha((unsigned char)*words[i]))
-			uspl_hint(err, "a program is named by its pids, as 'pidof' tells them, or "
-				       "selected: --exe=PATH, --unit=NAME");
+		if (rc && *err->hint) {
+			char pids[sizeof(err->hint)];
+
+			memcpy(pids, err->hint, sizeof(pids));
+			uspl_hint(err, "%s; programs are selected by --exe=PATH, --unit=NAME",
+				  pids);
+		}
 		if (rc)
 			return rc;
 		rc = add_pid(&sel->named, pid, err);

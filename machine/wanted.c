@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/nearest.h"
 
 #define LIST "SHA256SUMS"
 /* What is being written; one tool at a time holds the folder's lock. */
@@ -360,8 +361,16 @@ int wanted_remove(const char *id, struct uspl_err *err)
 	if (rc)
 		return rc;
 	if (!wanted_find(&list, id)) {
+		struct nearest nearest = { .word = id };
+		const struct wanted_update *wanted;
+
+		vec_for_each (&list, wanted)
+			nearest_try(&nearest, wanted->id);
 		uspl_fail(err, USPL_E_NOT_APPLIED, "the update '%s' is not enabled", id);
-		uspl_hint(err, "'uspl-list' lists those that are");
+		if (nearest.name)
+			uspl_hint(err, "did you mean '%s'?", nearest.name);
+		else
+			uspl_hint(err, "'uspl-list' lists those that are");
 		return -USPL_E_NOT_APPLIED;
 	}
 	rc = write_list(&store, &list, id, err);

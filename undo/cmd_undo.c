@@ -405,9 +405,14 @@ static void tell_failure(const struct crew_member *member, const struct uspl_err
 
 static int fail_nowhere(const char *id, struct uspl_err *err)
 {
+	char meant[USPL_ID_MAX];
+
 	uspl_fail(err, USPL_E_NOT_APPLIED,
 		  "the update '%s' is not applied in any process that can be read", id);
-	uspl_hint(err, "'uspl-view' lists what is applied where");
+	if (journal_nearest(id, meant))
+		uspl_hint(err, "did you mean '%s'?", meant);
+	else
+		uspl_hint(err, "'uspl-view' lists what is applied where");
 	return -USPL_E_NOT_APPLIED;
 }
 

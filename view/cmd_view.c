@@ -179,6 +179,25 @@ static int print_failures(const struct scan *scan)
 	return worst;
 }
 
+/* The update that was asked for is nowhere. */
+static int fail_absent(const struct options *opts, const struct scan *scan, struct uspl_err *err)
+{
+	struct nearest nearest = { .word = opts->id };
+	const struct scan_process *process;
+	const struct region *region;
+
+	vec_for_each (&scan->processes, process)
+		vec_for_each (&process->regions, region)
+			nearest_try(&nearest, region->id);
+	uspl_fail(err, USPL_E_NOT_APPLIED, "the update '%s' is in none of the processes that %s",
+		  opts->id, selection_is_empty(&opts->sel) ? "can be read" : "were named");
+	if (nearest.name)
+		uspl_hint(err, "did you mean '%s'?", nearest.name);
+	else if (scan->skipped)
+		uspl_hint(err, "processes that this user may not read: %zu", scan->skipped);
+	return -USPL_E_NOT_APPLIED;
+}
+
 static int view_processes(const struct options *opts, struct uspl_err *err)
 {
 	auto_scan struct scan scan = { 0 };
@@ -195,16 +214,8 @@ static int view_processes(const struct options *opts, struct uspl_err *err)
 		log_info("view", "processes that this user may not read: %zu", scan.skipped);
 	worst = print_failures(&scan);
 	warn_different(&scan);
-	if (opts->id && !scan.updates.n) {
-		if (worst)
-			return worst;
-		uspl_fail(err, USPL_E_NOT_APPLIED,
-			  "the update '%s' is in none of the processes that %s", opts->id,
-			  selection_is_empty(&opts->sel) ? "can be read" : "were named");
-		if (scan.skipped)
-			uspl_hint(err, "processes that this user may not read: %zu", scan.skipped);
-		return -USPL_E_NOT_APPLIED;
-	}
+	if (opts->id && !scan.updates.n)
+		return worst ? worst : fail_absent(opts, &scan, err);
 	rc = print_scan(opts, &scan, err);
 	if (rc)
 		return rc;

@@ -4,6 +4,7 @@
 #include "base/cli.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "base/log.h"
 
 /* Long options are told apart by these values; they start above every letter. */
@@ -283,6 +285,38 @@ bool cli_quiet(void)
 	return quiet;
 }
 
+/* A word that is no pid may be a program's name: the pids of those that are called so. */
+static void hint_pids(const char *name, struct uspl_err *err)
+{
+	enum { SHOWN = 5, NAME_MAX_LEN = 15 /* the kernel cuts names off */ };
+	auto_buf struct buf pids = { 0 };
+	DIR *processes = opendir("/proc");
+	const struct dirent *entry;
+	size_t n = 0;
+
+	while (processes && (entry = readdir(processes))) {
+		auto_buf struct buf called = { 0 };
+		char path[sizeof("/proc//comm") + sizeof(entry->d_name)];
+
+		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+		if (!isdigit((unsigned char)*entry->d_name) || file_read(path, &called, NULL) ||
+		    called.len < 2)
+			continue;
+		called.data[called.len - 1] = '\0'; /* the end of its line */
+		if (!strncmp(called.data, name, NAME_MAX_LEN) && n++ < SHOWN)
+			buf_addf(&pids, "%s%s", pids.len ? ", " : "", entry->d_name);
+	}
+	if (processes)
+		closedir(processes);
+	if (!n || pids.oom)
+		uspl_hint(err, "a process is named by its pid, as 'ps' and 'pidof' tell it");
+	else if (n > SHOWN)
+		uspl_hint(err, "processes of that name: %s and %zu more", pids.data, n - SHOWN);
+	else
+		uspl_hint(err, "%s of that name: %s", n == 1 ? "the process" : "processes",
+			  pids.data);
+}
+
 int cli_pid(const char *text, pid_t *ret_pid, struct uspl_err *err)
 {
 	char *end;
@@ -290,8 +324,12 @@ int cli_pid(const char *text, pid_t *ret_pid, struct uspl_err *err)
 
 	errno = 0;
 	value = strtol(text, &end, 10);
-	if (!isdigit((unsigned char)*text) || *end || errno || value < 1 || value > INT_MAX)
-		return uspl_fail(err, USPL_E_USAGE, "'%s' is not a pid", text);
+	if (!isdigit((unsigned char)*text) || *end || errno || value < 1 || value > INT_MAX) {
+		uspl_fail(err, USPL_E_USAGE, "'%s' is not a pid", text);
+		if (err && isalpha((unsigned char)*text))
+			hint_pids(text, err);
+		return -USPL_E_USAGE;
+	}
 	*ret_pid = (pid_t)value;
 	return 0;
 }

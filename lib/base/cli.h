@@ -88,7 +88,8 @@ int cli_seconds(const char *name, const char *text, double *ret,
 		struct uspl_err *err) uspl_must_check;
 
 /*
- * Reads a pid operand. Accepts only a whole decimal number above 0; anything else is USPL_E_USAGE.
+ * Reads a pid operand. Accepts only a whole decimal number above 0; anything else is USPL_E_USAGE,
+ * with a hint that has the pids of the processes that are called so.
  */
 int cli_pid(const char *text, pid_t *ret_pid, struct uspl_err *err) uspl_must_check;
 /* Appends a pid; the vec is the caller's to release. */

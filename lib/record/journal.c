@@ -8,6 +8,7 @@
 
 #include "record/journal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/nearest.h"
+#include "base/text.h"
 
 static const char *folder(void)
 {
@@ -93,6 +96,31 @@ int journal_note(const struct region *region, struct uspl_err *err)
 bool journal_agrees(const struct region *region, uid_t uid)
 {
 	return !uid || uid == geteuid() || holds(region);
+}
+
+bool journal_nearest(const char *id, char ret[USPL_ID_MAX])
+{
+	static const char suffix[] = ".journal";
+	struct nearest nearest = { .word = id };
+	DIR *dir = !geteuid() && folder_is_roots() ? opendir(folder()) : NULL;
+	const struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		char name[USPL_ID_MAX] = "";
+		size_t len = strlen(entry->d_name);
+
+		if (!text_ends_with(entry->d_name, suffix) || len - strlen(suffix) >= sizeof(name))
+			continue;
+		memcpy(name, entry->d_name, len - strlen(suffix));
+		nearest_try(&nearest, name);
+		if (nearest.name != name)
+			continue;
+		memcpy(ret, name, sizeof(name));
+		nearest.name = ret;
+	}
+	if (dir)
+		closedir(dir);
+	return nearest.name;
 }
 
 void journal_forget(const char *id)

@@ -24,6 +24,11 @@ int journal_note(const struct region *region, struct uspl_err *err) uspl_must_ch
  * is one's own, or root's, or the journal has the same description and patch.
  */
 bool journal_agrees(const struct region *region, uid_t uid);
+/*
+ * The id of an update that root has applied and that may have been meant by one that isn't applied;
+ * false if none is near, and for others than root.
+ */
+bool journal_nearest(const char *id, char ret[USPL_ID_MAX]);
 /* Forgets the update: it is undone everywhere. */
 void journal_forget(const char *id);
 

@@ -38,6 +38,20 @@ peek() {
 	expect_message "'no-such-id'"
 }
 
+@test "an id with a typing error: undo and view have the one that was meant" {
+	apply
+	expect_status 0
+	tool uspl-undo "x$ID"
+	expect_status 1
+	expect_one_message
+	expect_message "hint: did you mean '$ID'\?$"
+	tool uspl-view --id="x$ID"
+	expect_status 1
+	expect_one_message
+	expect_message "hint: did you mean '$ID'\?$"
+	expect_answer hello 'goodbye, world'
+}
+
 @test "an id that this process does not have" {
 	undo
 	expect_status 1

@@ -83,17 +83,6 @@ options_of() {
 	done
 }
 
-@test "a name where a pid belongs: the hint says what to give" {
-	for command in 'uspl-apply update.tar.gz' 'uspl-undo some-id' uspl-view; do
-		# shellcheck disable=SC2086 # a list of words
-		tool $command redis-server
-		expect_status 2
-		expect_one_message
-		expect_message "'redis-server' is not a pid"
-		expect_message 'hint: .*pidof.*--exe=PATH, --unit=NAME'
-	done
-}
-
 @test "what is not a time: status 2" {
 	for seconds in abc -1 1x nan inf; do
 		tool uspl-undo --wait="$seconds" some-id 1
@@ -124,6 +113,27 @@ options_of() {
 	expect_meant uspl-trace start --tracer=grpah 1 graph
 	tool uspl-view --nothing-like-it
 	expect_message "hint: try 'uspl-view --help'$"
+}
+
+@test "a program's name where a pid is wanted: the hint has its pids" {
+	local command program=$BATS_TEST_TMPDIR/namedhere pid
+	cp "$(command -v sleep)" "$program"
+	"$program" 600 3>&- &
+	pid=$!
+	until [ "$(< "/proc/$pid/comm")" = namedhere ]; do :; done
+	for command in 'uspl-apply update.tar.gz' 'uspl-undo id' uspl-view 'uspl-trace start' 'uspl-trace stop' 'uspl-trace list' uspl-check-machine; do
+		# shellcheck disable=SC2086 # a command and an operand
+		tool $command namedhere
+		expect_status 2
+		expect_one_message
+		expect_message "'namedhere' is not a pid"
+		expect_message "hint: the process of that name: $pid(;|\$)"
+		# shellcheck disable=SC2086
+		tool $command no-such-name
+		expect_message 'hint: a process is named by its pid'
+	done
+	kill "$pid"
+	wait "$pid" || :
 }
 
 @test "uspl help COMMAND is its --help; what there isn't, or too much, is refused" {

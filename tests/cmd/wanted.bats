@@ -61,6 +61,10 @@ expect_listed() {
 	expect_status 0
 	expect_output "^already enabled $ID"
 	expect_says 0 goodbye goodbye goodbye
+	tool uspl-disable "${ID}x"
+	expect_status 1
+	expect_message "the update '${ID}x' is not enabled"
+	expect_message "hint: did you mean '$ID'\?$"
 	tool uspl-disable "$ID"
 	expect_status 0
 	expect_output "^disabled $ID$"
