@@ -108,6 +108,8 @@ host_make() {
 	tool uspl-list --json
 	[[ $output == *"\"pid\":${FLEET[0]},\"state\":\"missing\",\"watch\":\"waiting\",\"message\":\""* ]] ||
 		fail "it lists '$output'"
+	tool uspl-list --format=prometheus
+	[[ $output == *"{id=\"$ID\",state=\"waiting\"} 1"* && $output == *$'\nuspl_watch_up 1\n'* ]] || fail "it lists '$output'"
 	release 0
 	expect_comes 0 'goodbye, world'
 	until_true 60 asked '"processes":\[\]' || fail "it says '$output'"
