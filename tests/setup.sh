@@ -13,6 +13,7 @@
 #     sh tests/setup.sh pages     the same for make pages: traces in a browser
 #     sh tests/setup.sh runtimes  the same for make runtimes: node, java, mono, erlang, ...
 #     sh tests/setup.sh fresh     the same for make fresh: both commands of the README in a new system
+#     sh tests/setup.sh fleet     the same for make fleet: Ansible and hosts in network namespaces
 #     sh tests/setup.sh deps      installs what is missing for both, nothing else
 #
 # Plain sh, apt and dpkg are enough to start with. Root (or sudo) is asked for only if a package is
@@ -31,6 +32,7 @@ runtime_packages='nodejs openjdk-17-jdk-headless mono-runtime mono-mcs erlang-ba
 fresh_packages='debootstrap util-linux'
 upgrades_packages='autoconf bc binutils-for-host bison comerr-dev curl debhelper dh-apparmor dh-exec dh-python dh-runit ed file g++-12-multilib gawk gettext gperf libaudit-dev libcap-dev libcppunit-dev libecap3-dev libedit-dev libevent-dev libexpat1-dev libfido2-dev libgd-dev libgnutls28-dev libgtk-3-dev libhiredis-dev libicu-dev libjemalloc-dev libkrb5-dev libldap2-dev libltdl-dev liblua5.1-dev liblzf-dev liblzma-dev libnetfilter-conntrack-dev libpam0g-dev libpython3-all-dev libsasl2-dev libselinux1-dev libssl-dev libsystemd-dev libtdb-dev libwrap0-dev libxml2-dev lsb-release lua-bitop-dev lua-cjson-dev m4 nettle-dev openssh-client openssh-server pkg-config python3-all-dev quilt rdfind rename symlinks zlib1g-dev'
 pages_packages='chromium fonts-dejavu-core python3'
+fleet_packages='ansible-core openssh-server openssh-client iproute2 prometheus prometheus-node-exporter jq'
 bench_packages='lttng-tools liblttng-ust-dev bpftrace systemtap-sdt-dev'
 
 die() {
@@ -132,6 +134,10 @@ runtimes)
 	install_packages $build_packages $test_packages $runtime_packages
 	build
 	exec make -s runtimes ;;
+fleet)
+	install_packages $build_packages $test_packages $fleet_packages
+	build
+	exec make -s fleet ;;
 fresh)
 	install_packages $build_packages $fresh_packages
 	build
@@ -139,6 +145,6 @@ fresh)
 deps)
 	install_packages $build_packages $test_packages ;;
 *)
-	echo 'usage: sh tests/setup.sh demo|check|stock|kernels|bench|upgrades|pages|runtimes|fresh|deps' >&2
+	echo 'usage: sh tests/setup.sh demo|check|stock|kernels|bench|upgrades|pages|runtimes|fleet|fresh|deps' >&2
 	exit 2 ;;
 esac

@@ -36,6 +36,19 @@ _uspl_ids() {
 	uspl-view --json 2> /dev/null | grep -oE '"id": *"[^"]*"' | sed 's/.*"\([^"]*\)"/\1/' | sort -u
 }
 
+# _uspl_wanted - the updates that are enabled
+_uspl_wanted() {
+	uspl-list --json 2> /dev/null | grep -oE '"id": *"[^"]*"' | sed 's/.*"\([^"]*\)"/\1/'
+}
+
+# _uspl_formats COMMAND - what its --format may be
+_uspl_formats() {
+	case $1 in
+	uspl-list) echo text json prometheus ;;
+	*) echo text json chrome folded lcov ;;
+	esac
+}
+
 # _uspl_functions PID - what may be traced there
 _uspl_functions() {
 	uspl-trace list "$1" 2> /dev/null | awk '$1 != "none" { print $NF }'
@@ -49,6 +62,7 @@ _uspl_argument() {
 	--tree) _uspl_pids ;;
 	--id | --replace) _uspl_ids ;;
 	--tracer) uspl-trace tracers 2> /dev/null | awk '{ print $1 }' ;;
+	--format) _uspl_formats "$1" ;;
 	--function | --notrace) [ -z "$3" ] || _uspl_functions "$3" ;;
 	--exe | --pid-file | --file | --key | --sign | --patch | --symbols | --source | --output) return 1 ;;
 	*) [ "$1" = uspl-create ] && return 1 ;;
@@ -60,8 +74,9 @@ _uspl_argument() {
 _uspl_operands() {
 	case $1 in
 	uspl-apply | uspl-create | uspl-enable | uspl-sign | uspl-verify) compgen -f -X '!*.tar.gz' -- "$2" ;;
-	uspl-disable) uspl-list --json 2> /dev/null | grep -oE '"id": *"[^"]*"' | sed 's/.*"\([^"]*\)"/\1/' ;;
-	uspl-undo) _uspl_ids && compgen -f -X '!*.tar.gz' -- "$2" ;;
+	uspl-disable) _uspl_wanted; compgen -f -X '!*.tar.gz' -- "$2" ;;
+	uspl-upgrade) dpkg-query -W -f '${Package}\n' "$2*" 2> /dev/null ;;
+	uspl-undo) _uspl_ids; compgen -f -X '!*.tar.gz' -- "$2" ;;
 	esac
 	[[ $1 =~ ^uspl-(create|enable|disable|list|upgrade|keygen|sign|verify)$ ]] || _uspl_pids
 }

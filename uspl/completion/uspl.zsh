@@ -25,7 +25,7 @@ _uspl_ids() {
 	compadd -- ${(fu)"$(uspl-view --json 2> /dev/null | grep -oE '"id": *"[^"]*"' | sed 's/.*"\([^"]*\)"/\1/')"}
 }
 
-# _uspl_argument OPTION - what its argument may be
+# _uspl_argument OPTION COMMAND - what its argument may be
 _uspl_argument() {
 	local pid=${${(M)words:#<->}[1]}
 	case $1 in
@@ -34,6 +34,13 @@ _uspl_argument() {
 	--tree) _uspl_pids ;;
 	--id | --replace) _uspl_ids ;;
 	--tracer) compadd -- ${(f)"$(uspl-trace tracers 2> /dev/null | awk '{ print $1 }')"} ;;
+	--format)
+		if [[ $2 == uspl-list ]]; then
+			compadd text json prometheus
+		else
+			compadd text json chrome folded lcov
+		fi
+		;;
 	--function | --notrace) [[ -z $pid ]] || compadd -- ${(f)"$(uspl-trace list $pid 2> /dev/null | awk '$1 != "none" { print $NF }')"} ;;
 	*) _files ;;
 	esac
@@ -57,7 +64,7 @@ _uspl() {
 	if [[ $PREFIX == --*=* ]]; then
 		option=${PREFIX%%=*}
 		compset -P '*='
-		_uspl_argument $option
+		_uspl_argument $option $name
 	elif [[ $PREFIX == -* ]]; then
 		options=(${(f)"$($line --help 2> /dev/null | grep -oE -- '^ .{4} --[a-z-]+=?' | sed 's/^.* //')"})
 		compadd -S '' -- ${(M)options:#*=}
@@ -65,8 +72,9 @@ _uspl() {
 	else
 		[[ $name != uspl-undo ]] || _uspl_ids
 		[[ $name != uspl-disable ]] || compadd -- ${(f)"$(uspl-list --json 2> /dev/null | grep -oE '"id": *"[^"]*"' | sed 's/.*"\([^"]*\)"/\1/')"}
-		[[ $name == uspl-(view|list|keygen) ]] || _files -g '*.tar.gz'
-		[[ $name == uspl-(create|enable|disable|list|keygen|sign|verify) ]] || _uspl_pids
+		[[ $name != uspl-upgrade ]] || compadd -- ${(f)"$(dpkg-query -W -f '${Package}\n' 2> /dev/null)"}
+		[[ $name == uspl-(view|list|keygen|upgrade) ]] || _files -g '*.tar.gz'
+		[[ $name == uspl-(create|enable|disable|list|upgrade|keygen|sign|verify) ]] || _uspl_pids
 	fi
 }
 
