@@ -45,7 +45,8 @@ expect_metric() {
 @test "processes by their state; a damaged update; a description with quotes and line ends" {
 	local odd=$BATS_TEST_TMPDIR/odd.patch
 	fleet_start 3
-	{ printf 'Say "goodbye", \\ and so on\n\n' && cat "$USPL_TESTS/cmd/fleet/fix.patch"; } > "$odd"
+	printf 'Say "goodbye", \\ and so on\n\n' > "$odd"
+	cat "$USPL_TESTS/cmd/fleet/fix.patch" >> "$odd"
 	tool uspl-create --source="$FIXTURE/tree" --patch="$odd" --id=odd --output="$BATS_TEST_TMPDIR"
 	expect_status 0
 	tool uspl-enable "$BATS_TEST_TMPDIR/uspl-odd.tar.gz"
@@ -92,7 +93,8 @@ expect_metric() {
 	expect_status 0
 	"$USPL_BIN/uspl-list" --format=prometheus --output="$FILE"
 	run promtool check metrics < "$FILE"
-	[ "$status" = 0 ] && [ -z "$output" ] || fail "$output"
+	[ "$status" = 0 ] || fail "$output"
+	[ -z "$output" ]
 }
 
 # scraped - what the exporter says
