@@ -68,6 +68,15 @@ make_in() {
 	"$TARGET_CC" $flags -Werror -fsyntax-only -x c++ "$BATS_TEST_TMPDIR/uses.c"
 }
 
+@test "one version: of the programs, the packages, the RPMs and the collection" {
+	local version
+	version=$("$USPL_BIN/uspl" --version | sed 's/.* //')
+	[ "$("$USPL_BIN/uspl-create" --version)" = "uspl-create $version" ]
+	head -n 1 "$TREE/debian/changelog" | grep -qF "uspl ($version)"
+	grep -qxE "Version: +$version" "$TREE/contrib/rpm/uspl.spec"
+	grep -qx "version: $version" "$TREE/contrib/ansible/galaxy.yml"
+}
+
 @test "dist: all that is committed, and the manual pages" {
 	git -C "$TREE" rev-parse HEAD > /dev/null 2>&1 || skip 'not a clone'
 	command -v pandoc > /dev/null || skip 'pandoc is not installed'
