@@ -15,6 +15,7 @@ setup() {
 }
 
 teardown() {
+	[ -z "${SMALL:-}" ] || kill -KILL "$SMALL" 2> /dev/null || :
 	target_stop
 }
 
