@@ -215,7 +215,10 @@ rollout() {
 		- uspl.live.upgrade: { packages: [libc6] }
 		  check_mode: true
 		  register: behind
-		- ansible.builtin.assert: { that: behind.restart_needed == [] }
+		- ansible.builtin.assert:
+		    that:
+		      - behind.restart_needed == []
+		      - behind is changed or behind.processes == []
 	END
 	[ "$status" = 0 ] || fail "$output"
 	play host1 <<- 'END'
