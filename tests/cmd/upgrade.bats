@@ -153,6 +153,32 @@ with_archive() {
 	[ "$REPLY" = 'good day 42' ]
 }
 
+@test "a newer version without other code: nothing to do, and no failure" {
+	cp -r "$ARCHIVE/build/answer" "$BATS_TEST_TMPDIR/answer"
+	cd "$BATS_TEST_TMPDIR/answer"
+	package_changelog 2.0 1.1 1.0
+	package_build
+	package_changelog 2.1 2.0 1.1 1.0
+	sed -i 's/^#include "answer.h"$/& \/\* how many \*\//' answer.c
+	package_build
+	archive_index
+	target_stop
+	rm -r "$BATS_TEST_TMPDIR/run" "$ROOT"
+	install_version 2.0
+	server_start
+	upgrade
+	expect_status 0
+	expect_output "pid $TARGET \(answerd\): nothing to do, since answer 2.0 and 2.1 differ in no code"
+}
+
+@test "a package that isn't installed, and words that are none" {
+	upgrade nothing
+	expect_status 2
+	expect_message "^uspl-upgrade: the package 'nothing' isn't installed.hint: "
+	[ -z "$output" ]
+}
+
+# The last one: all versions of the tests before are older.
 @test "a difference that is refused as a whole: what can be made of it is applied, and what is left needs a restart" {
 	cp -r "$ARCHIVE/build/answer" "$BATS_TEST_TMPDIR/answer-3.0"
 	cd "$BATS_TEST_TMPDIR/answer-3.0"
@@ -187,29 +213,4 @@ with_archive() {
 	expect_status 1
 	expect_output "\"pid\":$TARGET,.*\"state\":\"patched-in-part\",\"id\":\"[^\"]*-2\",\"left_out\":\"data.patch\",\"changed\":false"
 	[ -z "$stderr" ]
-}
-
-@test "a newer version without other code: nothing to do, and no failure" {
-	cp -r "$ARCHIVE/build/answer" "$BATS_TEST_TMPDIR/answer"
-	cd "$BATS_TEST_TMPDIR/answer"
-	package_changelog 2.0 1.1 1.0
-	package_build
-	package_changelog 2.1 2.0 1.1 1.0
-	sed -i 's/^#include "answer.h"$/& \/\* how many \*\//' answer.c
-	package_build
-	archive_index
-	target_stop
-	rm -r "$BATS_TEST_TMPDIR/run" "$ROOT"
-	install_version 2.0
-	server_start
-	upgrade
-	expect_status 0
-	expect_output "pid $TARGET \(answerd\): nothing to do, since answer 2.0 and 2.1 differ in no code"
-}
-
-@test "a package that isn't installed, and words that are none" {
-	upgrade nothing
-	expect_status 2
-	expect_message "^uspl-upgrade: the package 'nothing' isn't installed.hint: "
-	[ -z "$output" ]
 }
