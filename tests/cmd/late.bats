@@ -20,8 +20,8 @@ teardown() {
 	target_stop
 }
 
-# expect_late MS MESSAGE OPTION... - apply is refused with that message; from so many milliseconds on
-# threads stop too late
+# expect_late MS MESSAGE OPTION... - apply is refused with that message; from so many milliseconds
+# on threads stop too late
 expect_late() {
 	run --separate-stderr env LATE="$1" LD_PRELOAD="$LIBRARY" timeout --kill-after=5 60 \
 		"$USPL_BIN/uspl-apply" "${@:3}" "$UPDATE" "$TARGET"

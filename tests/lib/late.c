@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // late.c - a library for LD_PRELOAD: from LATE milliseconds after its start on the program is told
-// only LATE_FOR milliseconds (1300) after it has asked a thread to stop that it stands still, as on a
-// machine that is busy
+// only LATE_FOR milliseconds (1300) after it has asked a thread to stop that it stands still, as on
+// a machine that is busy
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -27,7 +27,7 @@
 #include "trace/engine/switch.h"
 #include "trace/engine/thread_offsets.h"
 
-/* How long a start waits for threads to return from calls that were traced before, and the pause. */
+/* How long a start waits for threads in calls that were traced before, and the pause. */
 #define INSIDE_WAIT_NS 5000000000ll
 #define INSIDE_PAUSE_NS 20000000
 

@@ -59,8 +59,8 @@ struct trace_switch {
 bool session_is_copy(const struct proc *proc, const struct trace_session *session);
 /*
  * Starts tracing. USPL_E_CONFLICT: the process is traced already, or threads are still in calls
- * that were traced before, and have not returned for five seconds. USPL_E_NO_MODULE: no function is wanted. USPL_E_BUSY: a thread stands
- * inside the bytes of a site for longer than a moment.
+ * that were traced before, and have not returned for five seconds. USPL_E_NO_MODULE: no function is
+ * wanted. USPL_E_BUSY: a thread stands inside the bytes of a site for longer than a moment.
  */
 int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
 		  struct trace_switch *ret, struct uspl_err *err) uspl_must_check;

@@ -4,8 +4,8 @@
  *
  * Before each exec a process is left behind that shares its memory (CLONE_VM), and so keeps the old
  * program's memory alive: who has it open reads on as if nothing had happened. Each program checks
- * the registers that are its own for a while, some of them for many times as long, adds one to the number in the file COUNT, and goes on
- * as the next; status 3 if anything was changed.
+ * the registers that are its own for a while, some of them for many times as long, adds one to the
+ * number in the file COUNT, and goes on as the next; status 3 if anything was changed.
  */
 
 #define _GNU_SOURCE
