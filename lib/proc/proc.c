@@ -14,9 +14,9 @@
 #include "base/cancel.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "proc/ending.h"
 #include "proc/kept.h"
 #include "proc/proc_status.h"
-#include "proc/task.h"
 
 /*
  * The link target of the first pid namespace, Linux PROC_PID_INIT_INO: every other one is below it.
@@ -191,7 +191,7 @@ static int check_not_traced(pid_t pid, const struct proc_status *st, struct uspl
 	auto_buf struct buf comm = { 0 };
 	char path[64];
 
-	if (!st->tracer || task_await_exit(st->tracer))
+	if (!st->tracer || ending_await(st->tracer))
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/comm", st->tracer);
 	if (file_read(path, &comm, NULL) != 0)

@@ -7,18 +7,13 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "arch/regs.h"
-#include "base/clock.h"
 #include "base/file.h"
 
 /* Links of a folder of /proc that aren't its threads: "." and its entry in the parent. */
 #define OTHER_LINKS 2
-/* How long the end of a thread is waited for, and the pause between two looks. */
-#define EXIT_WAIT_NS 5000000000ll
-#define EXIT_PAUSE_NS 1000000
 
 void task_name(const struct proc *proc, pid_t tid, char *ret, size_t len)
 {
@@ -167,27 +162,6 @@ char task_state(const struct proc *proc, pid_t tid)
 	const char *state = task_stat(proc, tid, 3, &text);
 
 	return state ? *state : '?';
-}
-
-bool task_await_exit(pid_t tid)
-{
-	enum { PF_EXITING = 0x4, FLAGS = 9 };
-	const struct timespec pause = { 0, EXIT_PAUSE_NS };
-	const struct proc of = { .pid = tid, .tid = tid };
-	int64_t deadline = clock_now_ns() + EXIT_WAIT_NS;
-
-	while (clock_now_ns() < deadline) {
-		auto_buf struct buf text = { 0 };
-		const char *flags = task_stat(&of, tid, FLAGS, &text);
-
-		/* A zombie has let go of what it traced. */
-		if (!flags || task_state(&of, tid) == 'Z')
-			return true;
-		if (!(strtoul(flags, NULL, 10) & PF_EXITING))
-			return false;
-		nanosleep(&pause, NULL);
-	}
-	return false;
 }
 
 bool task_sleeps(const struct proc *proc, pid_t tid)

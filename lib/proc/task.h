@@ -48,12 +48,6 @@ int task_processor(const struct proc *proc, pid_t tid);
 int64_t task_run_ns(const struct proc *proc, pid_t tid);
 /* The letter of its state (proc(5)); '?' if it is gone. */
 char task_state(const struct proc *proc, pid_t tid);
-/*
- * Waits for the end of a thread of whatever process that is on its way out (PF_EXITING in its
- * flags, include/linux/sched.h), as one does that was killed: until then it traces what it traced.
- * False if it isn't on its way, or has not ended after five seconds.
- */
-bool task_await_exit(pid_t tid);
 /* True if it isn't running at the moment, nor wants to. */
 bool task_sleeps(const struct proc *proc, pid_t tid);
 /*

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "proc/ending.h"
 #include "thread/reap.h"
 #include "thread/timeouts.h"
 
@@ -112,7 +113,7 @@ static int explain_seize(const struct proc *proc, struct thread *thread, struct 
 	if (tracer == getpid())
 		return fail_unstoppable(proc, thread, err);
 	/* It ends just now, or has ended since. */
-	if (errnum == EPERM && tracer > 0 && task_await_exit((pid_t)tracer))
+	if (errnum == EPERM && tracer > 0 && ending_await((pid_t)tracer))
 		return thread_seize(proc, thread, err);
 	if (tracer > 0) {
 		uspl_fail(err, USPL_E_TRACED, "thread %d of pid %d is traced by pid %ld already",

@@ -64,11 +64,11 @@ expect_refused_while_traced() {
 	local seize
 	seize=$(helper_build seize)
 	for _ in 1 2 3; do
-		tracer_start "$seize" "$TARGET" 300
-		kill -KILL "$TRACER"
+		helper_start "$seize" "$TARGET" 300
+		kill -KILL "$HELPER_PID"
 		apply
 		expect_status 0
-		tracer_stop
+		helper_stop
 		undo
 		expect_status 0
 	done
