@@ -31,6 +31,7 @@ struct table {
 	VEC(struct entry *) entries;
 	struct strmap by_key;
 	struct strmap pointed; /* names of typedefs that pointers lead to */
+	struct strmap bodies;  /* names of pointers whose memory has become a variable */
 	bool oom;
 };
 
@@ -46,6 +47,7 @@ static void table_release(struct table *table)
 	vec_release(&table->entries);
 	strmap_release(&table->by_key);
 	strmap_release(&table->pointed);
+	strmap_release(&table->bodies);
 }
 
 DEFINE_AUTO_RELEASE(table, struct table, table_release)
@@ -169,12 +171,36 @@ static void note_pointed(struct table *table, Dwarf_Die *pointer)
 		table->oom = true;
 }
 
+/*
+ * clang makes memory that a static pointer gets from malloc, once, a variable of its own: "p.body",
+ * "f.p.body" within a function. The pointer is optimised away, but what it leads to is there.
+ */
+static bool note_bodies(struct table *table)
+{
+	static const char suffix[] = ".body";
+	const struct objfile *obj = (table->post ? &table->unit->post : &table->unit->pre)->obj;
+
+	for (size_t i = 0; i < obj->syms.n; i++) {
+		const char *name = obj->syms.items[i]->name, *dot;
+		auto_free char *pointer = NULL;
+
+		if (!sym_is_variable(obj->syms.items[i]) || !text_ends_with(name, suffix))
+			continue;
+		pointer = strndup(name, strlen(name) - strlen(suffix));
+		dot = pointer ? strrchr(pointer, '.') : NULL;
+		if (!pointer || !strmap_set(&table->bodies, dot ? dot + 1 : pointer, table))
+			return false;
+	}
+	return true;
+}
+
 /* A variable that lies somewhere: not an automatic one, not one that was optimised away. */
-static bool is_static(Dwarf_Die *die)
+static bool is_static(const struct table *table, Dwarf_Die *die)
 {
 	Dwarf_Addr address;
 
-	return dbginfo_variable_address(die, &address);
+	return dbginfo_variable_address(die, &address) ||
+	       strmap_get(&table->bodies, dwarf_diename(die));
 }
 
 static bool in_cxx(const struct die_path *at)
@@ -217,7 +243,7 @@ static enum walk note_die(struct die_path *at, void *arg)
 		note_pointed(table, &at->die);
 		return WALK_PAST;
 	case DW_TAG_variable:
-		if (dwarf_diename(&at->die) && is_static(&at->die))
+		if (dwarf_diename(&at->die) && is_static(table, &at->die))
 			add_entry(table, at, "", &at->die);
 		return WALK_PAST;
 	case DW_TAG_namespace:
@@ -369,6 +395,8 @@ int types_compare(struct unit *unit, type_changes *changes, struct uspl_err *err
 	auto_table struct table pre = { .unit = unit }, post = { .unit = unit, .post = true };
 	int rc;
 
+	if (!note_bodies(&pre) || !note_bodies(&post))
+		return uspl_fail_nomem(err);
 	dbginfo_walk(side_dbginfo(&unit->pre), note_die, &pre);
 	dbginfo_walk(side_dbginfo(&unit->post), note_die, &post);
 	if (pre.oom || post.oom)

@@ -7,8 +7,8 @@
  * units that aren't even compiled again call something else. But the process was linked before:
  * what isn't in the update goes on with what the name meant then. It would be half of the change.
  *
- * The same goes for several names of one function or variable (aliases): they have one entry, or one
- * place, in the process.
+ * The same goes for several names of one function or variable (aliases): they have one entry, or
+ * one place, in the process.
  */
 
 #include <string.h>
