@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* shadow_stack.h - a thread of ours that runs with a shadow stack, to try what the machine allows */
+/* shadow_stack.h - a thread of ours that has a shadow stack, to try what the machine allows */
 #ifndef USPL_ARCH_SHADOW_STACK_H
 #define USPL_ARCH_SHADOW_STACK_H
 
