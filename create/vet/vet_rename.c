@@ -37,7 +37,7 @@ static bool has_namesake(const struct side *post, const struct objsym *gone)
 		const struct objsym *sym = post->obj->syms.items[i];
 
 		if (sym_is_variable(sym) && name_base_len(sym->name) == len &&
-		    !memcmp(sym->name, gone->name, len))
+		    !memcmp(sym->name, gone->name, len) && sym_same_origin(sym, gone))
 			return true;
 	}
 	return false;
