@@ -89,6 +89,32 @@ static int add_options(tool_argv *argv, const struct args *args, struct uspl_err
 	return rc;
 }
 
+/*
+ * gcc names the sections for link-time optimisation by a random number, unless it is given one:
+ * then two objects of the same source are the same. Of different sources the numbers must differ.
+ * *ret stays NULL where none is needed; the caller frees it.
+ */
+static int find_seed(const struct tool *tool, const struct args *args, const struct job *job,
+		     char **ret, struct uspl_err *err)
+{
+	auto_free char *source = record_path(job->source->text);
+	const struct args_word *word;
+	bool needed = false;
+
+	vec_for_each (&args->words, word) {
+		if (!strncmp(word->text, "-frandom-seed=", 14))
+			return 0;
+		needed |= !strncmp(word->text, "-flto", 5);
+	}
+	if (!needed || !source || tool_is_clang(tool))
+		return 0;
+	if (asprintf(ret, "-frandom-seed=%s:%s", source, args->output ? args->output : "") < 0) {
+		*ret = NULL;
+		return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
 static int run_job(const struct tool *tool, const struct args *args, const struct job *job,
 		   int *ret_status, struct uspl_err *err)
 {
@@ -99,6 +125,7 @@ static int run_job(const struct tool *tool, const struct args *args, const struc
 	const char *deps[] = { ask ? "-MD" : NULL, "-MF", job->deps, NULL };
 	auto_argv tool_argv argv = { 0 };
 	auto_free char *map = NULL;
+	auto_free char *seed = NULL;
 	int rc = add_options(&argv, args, err);
 
 	if (rc)
@@ -113,7 +140,16 @@ static int run_job(const struct tool *tool, const struct args *args, const struc
 	if (rc)
 		return rc;
 	if (job->source->kind == ARGS_SOURCE) {
+		const char *more[] = { NULL, NULL };
+
 		rc = add_code_options(tool, args, &argv, &map, err);
+		if (rc)
+			return rc;
+		rc = find_seed(tool, args, job, &seed, err);
+		if (rc)
+			return rc;
+		more[0] = seed;
+		rc = tool_add(&argv, more, err);
 		if (rc)
 			return rc;
 	}
