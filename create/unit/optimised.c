@@ -3,9 +3,9 @@
  * optimised.c - units that link-time optimisation has made, of all sources of a program at once
  *
  * gcc describes a function twice: where it is declared, its types and variables in an entry of the
- * source's own unit ("early debug"), and its code in one of the unit "<artificial>", which refers to
- * the first (DW_AT_abstract_origin). The attributes of the two count as one entry's, and the unit
- * that the name comes from is the source.
+ * source's own unit ("early debug"), and its code in one of the unit "<artificial>", which refers
+ * to the first (DW_AT_abstract_origin). The attributes of the two count as one entry's, and the
+ * unit that the name comes from is the source.
  */
 
 #include "create/unit/optimised.h"
@@ -100,8 +100,8 @@ static int by_address(const void *a, const void *b)
 }
 
 /*
- * Is the entry of what the symbol stands for, and not of another one at the same place? *ret_len: of
- * the symbol's name without what compilers have put behind it.
+ * Is the entry of what the symbol stands for, and not of another one at the same place? *ret_len:
+ * of the symbol's name without what compilers have put behind it.
  */
 static bool is_of(Dwarf_Die *die, const struct objsym *sym, size_t *ret_len)
 {

@@ -51,7 +51,7 @@ static int add_clang(const struct args *args, struct lto *lto, tool_argv *argv,
 static int add_gcc(const struct tool *tool, const struct args *args, struct lto *lto,
 		   tool_argv *argv, struct uspl_err *err)
 {
-	/* The options of the link are those that the code is made with; of several the last counts. */
+	/* The code is made with the options of the link; of several the last counts. */
 	const char *words[] = { "-ffunction-sections", "-fdata-sections", "-g", NULL, NULL, NULL };
 	int rc;
 

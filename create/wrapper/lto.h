@@ -2,11 +2,11 @@
 /*
  * lto.h - the code that link-time optimisation makes, kept as it goes to the linker
  *
- * gcc's plugin has lto-wrapper make code of all objects of a link together, and hands the linker the
- * objects that it names on its standard output: those with code ("ltrans"), one or several, and one
- * with the types of each source ("early debug"). A stand-in for lto-wrapper keeps copies of them;
- * after the link they are joined to one object, in which each function has a section of its own.
- * LLVM's linker and its plugin for others write their objects where they are told to.
+ * gcc's plugin has lto-wrapper make code of all objects of a link together, and hands the linker
+ * the objects that it names on its standard output: those with code ("ltrans"), one or several,
+ * and one with the types of each source ("early debug"). A stand-in for lto-wrapper keeps copies
+ * of them; after the link they are joined to one object, in which each function has a section of
+ * its own. LLVM's linker and its plugin for others write their objects where they are told to.
  */
 #ifndef USPL_CREATE_WRAPPER_LTO_H
 #define USPL_CREATE_WRAPPER_LTO_H

@@ -49,15 +49,15 @@ DEFINE_AUTO_RELEASE(tool, struct tool, tool_release)
 bool tool_is_clang(const struct tool *tool);
 
 /*
- * The compiler and its options, less those that name outputs: what two builds of one thing must have
- * in common. NULL when out of memory.
+ * The compiler and its options, less those that name outputs: what two builds of one thing must
+ * have in common. NULL when out of memory.
  */
 char *tool_command(const struct tool *tool, const struct args *args);
 
 /*
- * The option by which the copy has the name of the user's tree to the compiler; a package's copy has
- * the one that its build gives to the folder in which it believes to run (recipe.c). *ret stays NULL
- * if the build maps the copy itself; the caller frees it.
+ * The option by which the copy has the name of the user's tree to the compiler; a package's copy
+ * has the one that its build gives to the folder in which it believes to run (recipe.c). *ret stays
+ * NULL if the build maps the copy itself; the caller frees it.
  */
 int tool_prefix_map(const struct tool *tool, const struct args *args, char **ret,
 		    struct uspl_err *err) uspl_must_check;
