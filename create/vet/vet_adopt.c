@@ -14,7 +14,7 @@
 /* What an instruction does with the variable that it names. */
 enum use { USE_UNKNOWN, USE_READ, USE_WRITE };
 
-/* Instructions without a prefix 0f that have a memory operand and a register, and change the latter. */
+/* Of the instructions without a prefix 0f: those that only read their memory operand. */
 static bool reads_plainly(uint8_t op, uint8_t reg)
 {
 	static const uint8_t ops[] = { 0x02, 0x03, 0x0a, 0x0b, 0x12, 0x13, 0x1a, 0x1b, 0x22,

@@ -5,8 +5,8 @@
  * Text: "applied k3x9 to pid 4711: 3 functions, stopped 84 us". JSON, one object to a line:
  * {"id","pid","state","functions":[{"name","old","new","module"}],"stop_us","attempts"}, with
  * "pending":[...] where libraries are, "replaced":[...] where updates were, and after a failure
- * {"id","pid","state","error","message"}; with "hooks":[{"name","kind","us","result"}] where some were called, with "signal" or "late" in
- * the place of "result" if that ended it.
+ * {"id","pid","state","error","message"}; with "hooks":[{"name","kind","us","result"}] where some
+ * were called, with "signal" or "late" in the place of "result" if that ended it.
  *
  * With --check: "k3x9 can be applied to pid 4711: 3 functions, 12 threads stood still for 84 us",
  * or "k3x9 can't be applied to pid 4711 now: 1 of 12 threads is in the way" and a line for each of

@@ -17,8 +17,9 @@ bool initial_any(const struct transition *t);
  */
 int initial_check(const struct transition *t, struct uspl_err *err) uspl_must_check;
 /*
- * At the standstill, after another check, once the records say that the switch goes on: the replaced updates' variables
- * get their old values back, then the new update's their new ones. On failure none has changed.
+ * At the standstill, after another check, once the records say that the switch goes on: the
+ * replaced updates' variables get their old values back, then the new update's their new ones. On
+ * failure none has changed.
  */
 int initial_switch(const struct transition *t, struct uspl_err *err) uspl_must_check;
 /* Takes that back, where the entries couldn't be written. */

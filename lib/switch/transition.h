@@ -112,8 +112,8 @@ DEFINE_AUTO_RELEASE(outlook, struct transition_outlook, transition_outlook_relea
 /*
  * Runs the transition. On success the regions' states and, when switching on, applied_at and order
  * are written in the target and in the structures; replaced regions are UNDONE. USPL_E_BUSY names
- * the thread, the function and the call chain. USPL_E_UNSTOPPABLE, USPL_E_OVERWRITTEN, USPL_E_TRACED, USPL_E_PAUSE: nothing has
- * changed.
+ * the thread, the function and the call chain. USPL_E_UNSTOPPABLE, USPL_E_OVERWRITTEN,
+ * USPL_E_TRACED, USPL_E_PAUSE: nothing has changed.
  * USPL_E_HOOK: a hook refuses, or has failed; what hooks did was taken back by hooks.
  * USPL_E_STRANDED: some sites could not be put back, or what hooks did.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* stated.h - the manifest's keys `states` and `data`: what the update makes of the program's data */
+/* stated.h - the manifest's keys `states` and `data`: what becomes of the program's data */
 #ifndef USPL_UPDATE_STATED_H
 #define USPL_UPDATE_STATED_H
 

@@ -33,8 +33,9 @@
 
 /*
  * The newest format; format 1, which has no `matched`, 2, without `after`, 3, without `package`,
- * `version` and `upgrade`, 4, without hooks and answers, and 5, without `replaces`, states and data,
- * are read, too. An update is written in the oldest one, from 4 on, that has all that is in it.
+ * `version` and `upgrade`, 4, without hooks and answers, and 5, without `replaces`, states and
+ * data, are read, too. An update is written in the oldest one, from 4 on, that has all that is in
+ * it.
  */
 #define UPDATE_FORMAT 6
 #define UPDATE_FORMAT_HOOKS 5

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# adopt-data.bats - uspl-create --adopt-data: processes take over initial values that they still have
+# adopt-data.bats - uspl-create --adopt-data: new initial values for processes that still have the
+# old ones
 # shellcheck disable=SC2119 # no options
 bats_require_minimum_version 1.5.0
 
@@ -27,9 +28,9 @@ teardown() {
 	target_stop
 }
 
-# expect_limit N - fails unless the limit is that; FIT is what fits() says of what fits
+# expect_limit N - fails unless the limit is that; SAYS is what fits() says of what fits
 expect_limit() {
-	expect_answer "fits $1" "$FIT" && expect_answer "fits $(($1 + 1))" 0
+	expect_answer "fits $1" "$SAYS" && expect_answer "fits $(($1 + 1))" 0
 }
 
 # refused SED REGEX - create says no, for that reason
@@ -40,21 +41,21 @@ refused() {
 }
 
 @test "the old value becomes the new one with the functions, and the old one again by undo" {
-	FIT=1 expect_limit 8
+	SAYS=1 expect_limit 8
 	put raised
 	expect_status 0
-	FIT=2 expect_limit 16
+	SAYS=2 expect_limit 16
 	take raised
 	expect_status 0
-	FIT=1 expect_limit 8
+	SAYS=1 expect_limit 8
 	put raised
 	expect_status 0
-	FIT=2 expect_limit 16
+	SAYS=2 expect_limit 16
 	# What the program has made of it since is its own.
 	expect_answer 'limit 11' ''
 	take raised
 	expect_status 0
-	FIT=1 expect_limit 11
+	SAYS=1 expect_limit 11
 	[ "$(text_sum)" = "$SUM" ]
 	expect_fine
 }
@@ -67,12 +68,12 @@ refused() {
 		expect_message "'limit', whose initial value the update changes, has another value in pid $TARGET"
 	done
 	expect_one_message
-	FIT=1 expect_limit 9
+	SAYS=1 expect_limit 9
 	expect_in_effect
 	expect_answer 'limit 8' ''
 	put raised
 	expect_status 0
-	FIT=2 expect_limit 16
+	SAYS=2 expect_limit 16
 }
 
 @test "an update that takes its place begins with the old value, and leaves that if it doesn't change it" {
@@ -80,16 +81,16 @@ refused() {
 	expect_status 0
 	put higher --replace
 	expect_status 0
-	FIT=2 expect_limit 32
+	SAYS=2 expect_limit 32
 	take higher
 	expect_status 0
-	FIT=1 expect_limit 8
+	SAYS=1 expect_limit 8
 	put raised
 	put without --replace
 	expect_status 0
-	FIT=2 expect_limit 8
+	SAYS=2 expect_limit 8
 	take without
-	FIT=1 expect_limit 8
+	SAYS=1 expect_limit 8
 	expect_in_effect
 	[ "$(text_sum)" = "$SUM" ]
 	expect_fine
@@ -119,8 +120,8 @@ dies_at() {
 	start_fresh && TOOL=(uspl-apply "$FIXTURE/updates/uspl-raised.tar.gz" "$TARGET") || return
 	inject signal=KILL "$1" "${TOOL[@]}"
 	ask 'fits 17' && [ "$REPLY" = 0 ] || fail "17 fits" || return
-	put raised && expect_status 0 && FIT=2 expect_limit 16 || return
-	take raised && expect_status 0 && FIT=1 expect_limit 8 || return
+	put raised && expect_status 0 && SAYS=2 expect_limit 16 || return
+	take raised && expect_status 0 && SAYS=1 expect_limit 8 || return
 	[ "$(text_sum)" = "$SUM" ] || fail "the code is not as it was" || return
 	expect_fine
 }
