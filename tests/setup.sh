@@ -12,7 +12,7 @@
 #     sh tests/setup.sh upgrades  the same for make upgrades: builds of Debian packages
 #     sh tests/setup.sh pages     the same for make pages: traces in a browser
 #     sh tests/setup.sh runtimes  the same for make runtimes: node, java, mono, erlang, ...
-#     sh tests/setup.sh fresh     the same for make fresh: both commands of the README in a new system
+#     sh tests/setup.sh fresh     the same for make fresh: the README's commands in a new system
 #     sh tests/setup.sh fleet     the same for make fleet: Ansible and hosts in network namespaces
 #     sh tests/setup.sh deps      installs what is missing for both, nothing else
 #

@@ -7,7 +7,8 @@
 
 bool update_id_valid(const char *id)
 {
-	size_t len = strspn(id, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-");
+	size_t len = strspn(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				"0123456789_.-");
 
 	return len >= 1 && len <= 63 && !id[len];
 }

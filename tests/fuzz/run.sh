@@ -33,7 +33,8 @@ for fuzzer in "$@"; do
 	children_cpu
 	before=$cpu
 	# The limit for one input is by the clock: on a busy machine most of it passes without a turn.
-	"$fuzzer" -max_total_time="$seconds" -timeout=600 -rss_limit_mb=1200 -max_len=65536 -print_final_stats=1 \
+	"$fuzzer" -max_total_time="$seconds" -timeout=600 -rss_limit_mb=1200 -max_len=65536 \
+		-print_final_stats=1 \
 		-artifact_prefix="$folder/found/$name-" "$folder/corpus/$name" > "$folder/$name.out" 2>&1
 	status=$?
 	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$folder/$name.out")
