@@ -176,13 +176,13 @@ typed_run() {
 
 @test "a call that takes long stops it, and is the last that is seen" {
 	start trace-args -O2 -g
-	trace start -F quiet --trigger='stop:slow>20ms' -A slow
-	for request in 'quiet 1' 'slow 10' 'quiet 2' 'slow 30000' 'quiet 3'; do ask "$request" > /dev/null; done
+	trace start -F quiet --trigger='stop:slow>500ms' -A slow
+	for request in 'quiet 1' 'slow 10' 'quiet 2' 'slow 600000' 'quiet 3'; do ask "$request" > /dev/null; done
 	trace cat --format=json
-	[ "$(jq -r 'select(.name) | .name + (.args.us // "" | tostring)' <<< "$output" | tr '\n' ' ')" = 'quiet slow10 quiet slow30000 ' ] || fail 'not until the slow call'
+	[ "$(jq -r 'select(.name) | .name + (.args.us // "" | tostring)' <<< "$output" | tr '\n' ' ')" = 'quiet slow10 quiet slow600000 ' ] || fail 'not until the slow call'
 	expect_trace_stops
-	trace start -F quiet --trigger='start:slow>20ms'
-	for request in 'quiet 1' 'slow 10' 'quiet 2' 'slow 30000' 'quiet 3'; do ask "$request" > /dev/null; done
+	trace start -F quiet --trigger='start:slow>500ms'
+	for request in 'quiet 1' 'slow 10' 'quiet 2' 'slow 600000' 'quiet 3'; do ask "$request" > /dev/null; done
 	trace cat --format=json
 	[ "$(jq -r '.name // empty' <<< "$output" | tr '\n' ' ')" = 'quiet ' ] || [ "$(jq -r '.name // empty' <<< "$output" | tr '\n' ' ')" = 'slow quiet ' ] || fail 'not from the slow call on'
 	expect_trace_stops
