@@ -56,16 +56,14 @@ static int write_into(const char *path, const void *data, size_t len, struct usp
 	return 0;
 }
 
-int file_write(const char *path, const void *data, size_t len, struct uspl_err *err)
+int file_replace(const char *path, int (*write_to)(int fd, const void *what), const void *what,
+		 struct uspl_err *err)
 {
 	auto_free char *aside = NULL;
 	mode_t mask = umask(0);
-	struct stat st;
 	int fd, rc = 0;
 
 	umask(mask);
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return write_into(path, data, len, err);
 	if (asprintf(&aside, "%s.XXXXXX", path) < 0) {
 		aside = NULL;
 		return uspl_fail_nomem(err);
@@ -73,7 +71,7 @@ int file_write(const char *path, const void *data, size_t len, struct uspl_err *
 	fd = mkostemp(aside, O_CLOEXEC);
 	if (fd < 0)
 		return uspl_fail_errno(err, "cannot create '%s'", path);
-	if (file_write_all(fd, data, len) < 0 || fchmod(fd, 0666 & ~mask) < 0)
+	if (write_to(fd, what) < 0 || fchmod(fd, 0666 & ~mask) < 0)
 		rc = uspl_fail_errno(err, "cannot write '%s'", path);
 	if (close(fd) < 0 && !rc)
 		rc = uspl_fail_errno(err, "cannot write '%s'", path);
@@ -82,6 +80,28 @@ int file_write(const char *path, const void *data, size_t len, struct uspl_err *
 	if (rc)
 		unlink(aside);
 	return rc;
+}
+
+struct bytes {
+	const void *data;
+	size_t len;
+};
+
+static int write_bytes(int fd, const void *what)
+{
+	const struct bytes *bytes = what;
+
+	return file_write_all(fd, bytes->data, bytes->len);
+}
+
+int file_write(const char *path, const void *data, size_t len, struct uspl_err *err)
+{
+	const struct bytes bytes = { data, len };
+	struct stat st;
+
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return write_into(path, data, len, err);
+	return file_replace(path, write_bytes, &bytes, err);
 }
 
 int file_copy(const char *from, const char *to, struct uspl_err *err)

@@ -19,6 +19,12 @@ int file_write_all(int fd, const void *data, size_t len) uspl_must_check;
  */
 int file_write(const char *path, const void *data, size_t len,
 	       struct uspl_err *err) uspl_must_check;
+/*
+ * The same of a regular file, by a function that writes to a descriptor and returns -1, with errno,
+ * if it can't.
+ */
+int file_replace(const char *path, int (*write_to)(int fd, const void *what), const void *what,
+		 struct uspl_err *err) uspl_must_check;
 /* Copies a file's contents and mode. */
 int file_copy(const char *from, const char *to, struct uspl_err *err) uspl_must_check;
 /* mkdir -p, mode 0777 less umask. */

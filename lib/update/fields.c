@@ -172,3 +172,25 @@ int fields_write(struct json *json, const struct field *fields, const void *reco
 	}
 	return 0;
 }
+
+int fields_each(json_object *object, const char *key, size_t most, struct update_target *target,
+		int (*read_one)(json_object *, struct update_target *, struct uspl_err *),
+		struct uspl_err *err)
+{
+	json_object *array;
+	int rc;
+
+	if (!json_object_object_get_ex(object, key, NULL))
+		return 0;
+	rc = fields_get(object, key, json_type_array, &array, err);
+	if (rc)
+		return rc;
+	if (json_object_array_length(array) > most)
+		return uspl_fail(err, USPL_E_HOSTILE, "'%s' has more than %zu values", key, most);
+	for (size_t i = 0; i < json_object_array_length(array); i++) {
+		rc = read_one(json_object_array_get_idx(array, i), target, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}

@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "base/json.h"
 
+struct update_target;
+
 /* A table of these ends with one whose key is NULL. */
 struct field {
 	const char *key;
@@ -46,5 +48,13 @@ int fields_copy_string(json_object *value, char **ret, struct uspl_err *err) usp
 /* The value of a key that must be there and of this type. */
 int fields_get(json_object *object, const char *key, enum json_type type, json_object **ret,
 	       struct uspl_err *err) uspl_must_check;
+/*
+ * Calls read_one for each value of an array that may be missing, until one fails. USPL_E_FILE: it
+ * is no array; USPL_E_HOSTILE: it has more than most values.
+ */
+int fields_each(json_object *object, const char *key, size_t most, struct update_target *target,
+		int (*read_one)(json_object *value, struct update_target *target,
+				struct uspl_err *err),
+		struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -58,34 +58,11 @@ static int read_answer(json_object *value, struct update_target *target, struct 
 		       : uspl_fail(err, USPL_E_FILE, "'answers' has a wrong value");
 }
 
-static int read_each(json_object *object, const char *key, struct update_target *target,
-		     int (*read_one)(json_object *, struct update_target *, struct uspl_err *),
-		     struct uspl_err *err)
-{
-	json_object *array;
-	int rc;
-
-	if (!json_object_object_get_ex(object, key, NULL))
-		return 0;
-	rc = fields_get(object, key, json_type_array, &array, err);
-	if (rc)
-		return rc;
-	if (json_object_array_length(array) > HOOKS_MAX)
-		return uspl_fail(err, USPL_E_HOSTILE, "'%s' has more than %d values", key,
-				 HOOKS_MAX);
-	for (size_t i = 0; i < json_object_array_length(array); i++) {
-		rc = read_one(json_object_array_get_idx(array, i), target, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 int hooked_read(json_object *object, struct update_target *target, struct uspl_err *err)
 {
-	int rc = read_each(object, "hooks", target, read_hook, err);
+	int rc = fields_each(object, "hooks", HOOKS_MAX, target, read_hook, err);
 
-	return rc ? rc : read_each(object, "answers", target, read_answer, err);
+	return rc ? rc : fields_each(object, "answers", HOOKS_MAX, target, read_answer, err);
 }
 
 int hooked_write(struct json *json, const struct update_target *target, struct uspl_err *err)

@@ -111,34 +111,11 @@ static int read_datum(json_object *object, struct update_target *target, struct 
 	return rc;
 }
 
-static int read_each(json_object *object, const char *key, struct update_target *target,
-		     int (*read_one)(json_object *, struct update_target *, struct uspl_err *),
-		     struct uspl_err *err)
-{
-	json_object *array;
-	int rc;
-
-	if (!json_object_object_get_ex(object, key, NULL))
-		return 0;
-	rc = fields_get(object, key, json_type_array, &array, err);
-	if (rc)
-		return rc;
-	if (json_object_array_length(array) > STATES_MAX)
-		return uspl_fail(err, USPL_E_HOSTILE, "'%s' has more than %d values", key,
-				 STATES_MAX);
-	for (size_t i = 0; i < json_object_array_length(array); i++) {
-		rc = read_one(json_object_array_get_idx(array, i), target, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 int stated_read(json_object *object, struct update_target *target, struct uspl_err *err)
 {
-	int rc = read_each(object, "states", target, read_state, err);
+	int rc = fields_each(object, "states", STATES_MAX, target, read_state, err);
 
-	return rc ? rc : read_each(object, "data", target, read_datum, err);
+	return rc ? rc : fields_each(object, "data", STATES_MAX, target, read_datum, err);
 }
 
 static void add_hex(struct json *json, const char *key, const uint8_t *bytes, size_t len)

@@ -89,8 +89,17 @@ static int append(int to, int from, off_t len)
 	return 0;
 }
 
-static int write_parts(const struct saved_stream *stream, int fd, const struct trace_saved *saved)
+/* What write_parts writes. */
+struct parts {
+	const struct saved_stream *stream;
+	const struct trace_saved *saved;
+};
+
+static int write_parts(int fd, const void *what)
 {
+	const struct parts *parts = what;
+	const struct saved_stream *stream = parts->stream;
+	const struct trace_saved *saved = parts->saved;
 	off_t records_len = lseek(stream->records, 0, SEEK_END);
 	auto_buf struct buf front = { 0 }, between = { 0 }, back = { 0 };
 
@@ -113,25 +122,7 @@ static int write_parts(const struct saved_stream *stream, int fd, const struct t
 int saved_stream_write(const struct saved_stream *stream, const char *path,
 		       const struct trace_saved *saved, struct uspl_err *err)
 {
-	auto_free char *aside = NULL;
-	mode_t mask = umask(0);
-	int fd, rc = 0;
+	const struct parts parts = { stream, saved };
 
-	umask(mask);
-	if (asprintf(&aside, "%s.XXXXXX", path) < 0) {
-		aside = NULL;
-		return uspl_fail_nomem(err);
-	}
-	fd = mkostemp(aside, O_CLOEXEC);
-	if (fd < 0)
-		return uspl_fail_errno(err, "cannot create '%s'", path);
-	if (write_parts(stream, fd, saved) != 0 || fchmod(fd, 0666 & ~mask) != 0)
-		rc = uspl_fail_errno(err, "cannot write '%s'", path);
-	if (close(fd) != 0 && !rc)
-		rc = uspl_fail_errno(err, "cannot write '%s'", path);
-	if (!rc && rename(aside, path) != 0)
-		rc = uspl_fail_errno(err, "cannot rename '%s' to '%s'", aside, path);
-	if (rc)
-		unlink(aside);
-	return rc;
+	return file_replace(path, write_parts, &parts, err);
 }
