@@ -57,9 +57,9 @@ static int add_code_options(const struct tool *tool, const struct args *args, to
 			    char **ret_map, struct uspl_err *err)
 {
 	/* Compressed debugging information would be packed and unpacked for nothing. */
-	const char *words[9] = { "-ffunction-sections", "-fdata-sections", "-g", "-gz=none",
-				 "-idirafter",          tool->include };
-	size_t n = 6;
+	const char *words[8] = { "-ffunction-sections", "-fdata-sections", "-g", "-gz=none",
+				 tool->include };
+	size_t n = 5;
 	int rc;
 
 	/*

@@ -96,6 +96,20 @@ static int let_launchers_go(struct uspl_err *err)
 	return 0;
 }
 
+/*
+ * The work folder has another name each time: ccache (4.0, ignore_options) is to find what an
+ * earlier uspl-create has compiled all the same.
+ */
+static int ignore_work_folder(const struct tool *tool, struct uspl_err *err)
+{
+	static const char name[] = "CCACHE_IGNOREOPTIONS";
+	const char *others = getenv(name);
+	auto_buf struct buf options = { 0 };
+
+	buf_addf(&options, "%s%s%s", others ? others : "", others ? " " : "", tool->include);
+	return options.oom || setenv(name, buf_str(&options), 1) < 0 ? uspl_fail_nomem(err) : 0;
+}
+
 /* The word by which a launcher is to find a compiler: not a name of the wrapper. */
 static int real_word(struct tool *tool, const char *word, char **ret, struct uspl_err *err)
 {
@@ -204,11 +218,17 @@ int tool_find(int argc, char **argv, struct tool *ret, int *ret_skip, struct usp
 		return -USPL_E_USAGE;
 	}
 	*ret_skip = 0;
-	tool.include = file_join(tool.work, "include");
-	rc = tool.include ? find_real(&tool, err) : uspl_fail_nomem(err);
+	if (asprintf(&tool.include, "-idirafter%s/include", tool.work) < 0) {
+		tool.include = NULL;
+		return uspl_fail_nomem(err);
+	}
+	rc = find_real(&tool, err);
 	if (rc)
 		return rc;
 	rc = let_launchers_go(err);
+	if (rc)
+		return rc;
+	rc = ignore_work_folder(&tool, err);
 	if (rc)
 		return rc;
 	if (compiler_is_launcher(tool.name))

@@ -23,7 +23,7 @@ struct tool {
 	const char *source; /* USPL_CC_SOURCE: the user's tree */
 	const char *name;   /* what we were called as: "gcc-12", "ccache" */
 	char *path;         /* of the real tool */
-	char *include;      /* work/include: the header of hooks */
+	char *include;      /* an option: work/include has the headers of patches */
 	/* The compiler's name, which is another one if we were called as a launcher. */
 	const char *compiler;
 	tool_argv before; /* a launcher's words up to the compiler, which is the last one */
