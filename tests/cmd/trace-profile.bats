@@ -23,7 +23,7 @@ setup_file() {
 		static volatile long sink;
 		static thread_local volatile long own;
 		static jmp_buf out;
-		KEPT void thrower(int n) { sink += n; if (n % 2) throw std::runtime_error("odd"); sink++; }
+		KEPT void thrower(int n) { sink += n; if (n % 2 == 0) throw std::runtime_error("even"); sink++; }
 		KEPT void between(int n) { thrower(n); sink++; }
 		KEPT void throwing(int n) { for (int i = 0; i < n; i++) try { between(i); } catch (const std::exception &) { sink++; } }
 		KEPT void jumper(int n) { sink++; if (n % 2) longjmp(out, 1); sink++; }

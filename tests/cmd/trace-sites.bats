@@ -55,7 +55,7 @@ begin_switch() {
 		fail 'not each function was called once'
 	trace stop
 	expect_status 0
-	expect_output "^stopped tracing pid $TARGET: 100000 functions, stopped [0-9]+ us, switched in [0-9]+ us\$"
+	expect_output "^stopped tracing pid $TARGET: 100000 functions, stopped [0-9]+ us, switched in [0-9]+ us"
 	expect_answer all 100000
 	expect_trace_ended
 }
