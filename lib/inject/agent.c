@@ -137,10 +137,9 @@ static int find_place(const struct proc *proc, const module_vec *known, module_v
 		      struct inject_agent *agent, struct uspl_err *err)
 {
 	const size_t lens[] = { agent_back_len(), agent_len() };
+	int rc;
 
 	for (size_t i = shstk_offered() ? 0 : 1; i < ARRAY_SIZE(lens); i++) {
-		int rc;
-
 		agent->len = lens[i];
 		agent->leads_back = i == 0;
 		agent->addr = known ? find_padding(proc, known, agent->len) : 0;
@@ -153,6 +152,10 @@ static int find_place(const struct proc *proc, const module_vec *known, module_v
 		if (agent->addr)
 			return 0;
 	}
+	/* Of another program's modules nothing is in the memory that we hold open. */
+	rc = proc_check_current(proc, proc_task(proc), err);
+	if (rc)
+		return rc;
 	return uspl_fail(err, USPL_E_UNSUPPORTED,
 			 "pid %d has no room for %zu bytes of code behind that of its program, or "
 			 "of a library that stays",

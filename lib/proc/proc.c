@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pwd.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -489,7 +490,11 @@ int proc_read_maps(const struct proc *proc, mapping_vec *ret, struct uspl_err *e
 	if (rc == -USPL_E_HOSTILE || rc == -USPL_E_CANCELLED || ret->n)
 		return rc;
 	other = proc_task(proc);
-	return other == proc->tid ? rc : read_maps_of(proc, other, ret, err);
+	if (other != proc->tid)
+		return read_maps_of(proc, other, ret, err);
+	if (rc && kill(proc->pid, 0) != 0 && errno == ESRCH)
+		return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has exited", proc->pid);
+	return rc;
 }
 
 int proc_refresh_maps(struct proc *proc, struct uspl_err *err)

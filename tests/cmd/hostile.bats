@@ -317,7 +317,7 @@ linked() {
 			# shellcheck disable=SC2086 # words
 			tool uspl-trace $verb "$FORGED"
 			[ "$status" != 2 ] || fail "$stderr"
-			[[ $status = 0 || $stderr =~ 'called exec'|'not traced'|'no function'|'has exited'|'no process'|'cannot read'|'stays mapped' ]] || fail "$stderr"
+			[[ $status = 0 || $stderr =~ 'called exec'|'not traced'|'no function'|'has exited'|'no process'|'cannot read'|'stays mapped'|'no room for' ]] || fail "$stderr"
 		done
 	done
 	ended || fail "the process ended with status $?"
