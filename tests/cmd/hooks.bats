@@ -63,13 +63,31 @@ expect_kept() {
 		USPL_POST_UNDO(three);
 	END
 	expect_status 0
-	apply --json
+	apply
 	expect_status 0
-	expect_output '"way":"quiet"'
 	expect_log '2 1 3'
 	undo
 	expect_status 0
 	expect_log '2 1 3 3 1 2'
+}
+
+@test "hooks before and after the switch: no thread has to stop for them" {
+	local try
+	hooked around "$CHANGE" <<- 'END'
+		static void act(void) { note("x"); }
+		USPL_POST_APPLY(act);
+	END
+	expect_status 0
+	# Where the entry of a short function leads the heap may be in the way: in another process not.
+	for ((try = 0; try < 10; try++)); do
+		apply --json
+		expect_status 0
+		[[ $output != *'"way":"quiet"'* ]] || return 0
+		target_stop
+		rm -r "$BATS_TEST_TMPDIR/run"
+		fixture_start
+	done
+	fail 'all threads were stopped, each time'
 }
 
 @test "pre_apply refuses" {
@@ -308,8 +326,13 @@ expect_kept() {
 		static void act(void) { factor.of = 3; }
 		USPL_APPLY(act);
 	END
-	expect_status 1
-	expect_message "'factor' was never written before the patch, and lies where the process can't write it"
+	# gcc 12 puts it among the constants, though it is volatile; gcc 14 doesn't.
+	if objdump -t "$FIXTURE/tree/target" | grep -q '\.rodata.* factor$'; then
+		expect_status 1
+		expect_message "'factor' was never written before the patch, and lies where the process can't write it"
+	else
+		expect_status 0
+	fi
 }
 
 @test "a later update of a source with hooks runs its own only" {
