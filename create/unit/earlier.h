@@ -3,7 +3,7 @@
  * earlier.h - the updates that a process has already when the new one comes
  *
  * What they changed isn't in a program as it was shipped, and can't be matched ahead. But a
- * function that one of them replaced is still known by its old entry (docs/design.md, "Updates on
+ * function that one of them replaced is still known by its old entry (docs/records.md, "Updates on
  * updates"), and the first of them has recorded where that lies in a shipped build.
  */
 #ifndef USPL_CREATE_UNIT_EARLIER_H

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include "base/types.h"
 
-/* The exit statuses of every tool (docs/design.md, "Contracts with users"). */
+/* The exit statuses of every tool (docs/contracts.md). */
 enum uspl_status {
 	USPL_STATUS_DONE = 0,      /* done; "already applied" counts as done */
 	USPL_STATUS_REFUSED = 1,   /* refused, nothing changed */
