@@ -78,7 +78,7 @@ expect_kept() {
 		USPL_POST_APPLY(act);
 	END
 	expect_status 0
-	# Where the entry of a short function leads the heap may be in the way: in another process not.
+	# Where a short function's entry leads may be the heap: in another process it isn't.
 	for ((try = 0; try < 10; try++)); do
 		apply --json
 		expect_status 0

@@ -32,7 +32,7 @@ for fuzzer in "$@"; do
 	mkdir -p "$folder/corpus/$name"
 	children_cpu
 	before=$cpu
-	# The limit for one input is by the clock: on a busy machine most of it passes without a turn.
+	# One input's limit is by the clock, which on a busy machine goes on without a turn for us.
 	"$fuzzer" -max_total_time="$seconds" -timeout=600 -rss_limit_mb=1200 -max_len=65536 \
 		-print_final_stats=1 \
 		-artifact_prefix="$folder/found/$name-" "$folder/corpus/$name" > "$folder/$name.out" 2>&1
