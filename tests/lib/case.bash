@@ -17,7 +17,9 @@ expect_lines() {
 
 # need_linker NAME - skips the test without that linker
 need_linker() {
-	command -v "ld.$1" > /dev/null || skip "$1 is not installed (package $1)"
+	local package=$1
+	[ "$1" != gold ] || package=binutils-gold
+	command -v "ld.$1" > /dev/null || skip "$1 is not installed (package $package)"
 }
 
 # tree_build CFLAGS - copies the case's tree over the common one, and builds it; beneath it that of
@@ -180,6 +182,7 @@ run_case() {
 	note_failures_only
 	CASE=$USPL_TESTS/cases/$1 WORK=$BATS_TEST_TMPDIR/work
 	skip_unfit
+	[[ ! $2 =~ -fuse-ld=([a-z]+) ]] || need_linker "${BASH_REMATCH[1]}"
 	tree_build "$2" || return
 	if [ -f "$CASE/steps.bash" ]; then
 		# shellcheck source=/dev/null
