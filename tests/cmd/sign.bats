@@ -138,7 +138,7 @@ expect_bad() {
 	echo 'more = x' > "$USPL_ETC/keys.d/wrong.pub"
 	expect_bad "'$USPL_ETC/keys.d/wrong.pub' is not a key"
 	rm "$USPL_ETC/keys.d/wrong.pub"
-	sed 's/^id = ../id = 00/' "$BATS_TEST_TMPDIR/maker.pub" > "$USPL_ETC/keys.d/lies.pub"
+	sed 's/^id = 0/id = 1/; t; s/^id = ./id = 0/' "$BATS_TEST_TMPDIR/maker.pub" > "$USPL_ETC/keys.d/lies.pub"
 	expect_bad "'$USPL_ETC/keys.d/lies.pub' is not a key: its 'id' is not that of its key"
 	rm "$USPL_ETC/keys.d/lies.pub"
 	chmod 666 "$USPL_ETC/keys.d/maker.pub"
