@@ -122,7 +122,7 @@ expect_of() {
 	[ "$(grep -c '} /\* between, left \*/' <<< "$output")" = 500 ] || fail 'text says else'
 	tool uspl-trace stop "$PID"
 	expect_status 0
-	grep -q '^State:.*S' "/proc/$PID/status" || fail 'it has not survived'
+	until_true 20 grep -q '^State:.*S' "/proc/$PID/status" || fail 'it has not survived'
 }
 
 @test "calls that are open are shown, in a saved trace, too" {

@@ -362,8 +362,7 @@ expect_calls() {
 		[ "$(jq -r 'select(.module).module' <<< "$output" | sort -u | wc -l)" -ge 3 ] || fail 'no libraries'
 		tool uspl-trace stop "$PID"
 		expect_status 0
-		asleep() { grep -q '^State:.*S' "/proc/$PID/status"; }
-		until_true 20 asleep || fail 'it has not survived'
+		until_true 20 grep -q '^State:.*S' "/proc/$PID/status" || fail 'it has not survived'
 		kill -KILL "$PID"
 	done
 }
