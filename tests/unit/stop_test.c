@@ -79,7 +79,7 @@ static void body_vfork(void)
 	shared->ready = 1;
 	pid = vfork();
 	if (!pid) {
-		for (int i = 0; i < 50; i++)
+		for (int i = 0; i < 30; i++)
 			usleep(100000);
 		_exit(0);
 	}
