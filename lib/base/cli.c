@@ -290,7 +290,7 @@ static void hint_pids(const char *name, struct uspl_err *err)
 {
 	enum { SHOWN = 5, NAME_MAX_LEN = 15 /* the kernel cuts names off */ };
 	auto_buf struct buf pids = { 0 };
-	DIR *processes = opendir("/proc");
+	auto_closedir DIR *processes = opendir("/proc");
 	const struct dirent *entry;
 	size_t n = 0;
 
@@ -306,8 +306,6 @@ static void hint_pids(const char *name, struct uspl_err *err)
 		if (!strncmp(called.data, name, NAME_MAX_LEN) && n++ < SHOWN)
 			buf_addf(&pids, "%s%s", pids.len ? ", " : "", entry->d_name);
 	}
-	if (processes)
-		closedir(processes);
 	if (!n || pids.oom)
 		uspl_hint(err, "a process is named by its pid, as 'ps' and 'pidof' tell it");
 	else if (n > SHOWN)

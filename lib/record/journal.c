@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/nearest.h"
@@ -102,7 +103,7 @@ bool journal_nearest(const char *id, char ret[USPL_ID_MAX])
 {
 	static const char suffix[] = ".journal";
 	struct nearest nearest = { .word = id };
-	DIR *dir = !geteuid() && folder_is_roots() ? opendir(folder()) : NULL;
+	auto_closedir DIR *dir = !geteuid() && folder_is_roots() ? opendir(folder()) : NULL;
 	const struct dirent *entry;
 
 	while (dir && (entry = readdir(dir))) {
@@ -118,8 +119,6 @@ bool journal_nearest(const char *id, char ret[USPL_ID_MAX])
 		memcpy(ret, name, sizeof(name));
 		nearest.name = ret;
 	}
-	if (dir)
-		closedir(dir);
 	return nearest.name;
 }
 
