@@ -259,7 +259,7 @@ static int name_earlier_patches(const struct earlier *earlier, build_earlier_lis
 /* A change can be left out if it is what can't be made, and not the machine that fails. */
 static bool is_left_out(const struct create_options *options, int rc)
 {
-	if (!options->partly || rc == -USPL_E_CANCELLED)
+	if (!options->build.partly || rc == -USPL_E_CANCELLED)
 		return false;
 	return rc == -USPL_E_BUILD || (rc && uspl_code_status(rc) == USPL_STATUS_REFUSED);
 }

@@ -41,7 +41,7 @@ static const char *contradiction(const struct create_options *options,
 		return "--fixed-in is what --to says";
 	if (words->patches.n && words->series)
 		return "--patch and --series can't be used together";
-	if (options->partly && !words->series && !options->package_spec)
+	if (options->build.partly && !words->series && !options->package_spec)
 		return "--partly is for --series and --package";
 	if (words->series && words->replaces.n)
 		return "--replaces is for one update, not for a series";
@@ -106,7 +106,7 @@ static int parse(int argc, char **argv, struct create_options *options, struct o
 		{ 0, "package", "NAME[=VERSION]", CLI_STRING, &options->package_spec,
 		  "make it of a package's sources, from VERSION (default: the installed)" },
 		{ 0, "to", "VERSION", CLI_STRING, &options->package_to, "... to this version" },
-		{ 0, "partly", NULL, CLI_FLAG, &options->partly,
+		{ 0, "partly", NULL, CLI_FLAG, &options->build.partly,
 		  "make an update of each change, and leave out those that are refused" },
 		{ 0, "id", "ID", CLI_STRING, &options->id,
 		  "the update's name (default: 8 random characters)" },
@@ -215,7 +215,6 @@ static int add_patches(struct create_options *options, const struct option_words
 			return rc;
 	}
 	options->build.series = words->series;
-	options->build.partly = options->partly;
 	return 0;
 }
 
@@ -328,7 +327,7 @@ static int name_package(struct create_options *options, struct uspl_err *err)
 
 	/* Room for the numbers of a series. */
 	options->package_id = package_id(package->source, package->from, package->to,
-					 options->partly ? OPTIONS_NUMBER_LEN : 0);
+					 options->build.partly ? OPTIONS_NUMBER_LEN : 0);
 	if (asprintf(&options->package_description, "%s %s, as an update of %s", package->source,
 		     package->to, package->from) < 0)
 		options->package_description = NULL;
@@ -336,7 +335,7 @@ static int name_package(struct create_options *options, struct uspl_err *err)
 		return uspl_fail_nomem(err);
 	if (!options->id)
 		options->id = options->package_id;
-	if (!options->description && !options->partly)
+	if (!options->description && !options->build.partly)
 		options->description = options->package_description;
 	return check_id(options, err);
 }
@@ -350,12 +349,12 @@ int options_fetch(struct create_options *options, struct uspl_err *err)
 
 	if (!options->package_spec)
 		return 0;
-	rc = package_fetch(options->package_spec, options->package_to, options->partly, package,
-			   err);
+	rc = package_fetch(options->package_spec, options->package_to, options->build.partly,
+			   package, err);
 	if (rc)
 		return rc;
 	options->build.source = package->tree;
-	options->build.series = options->partly;
+	options->build.series = options->build.partly;
 	options->against.of_package = true;
 	vec_for_each (&package->changes, change) {
 		rc = add_patch(options, change->path, file_basename(change->path), change->option,

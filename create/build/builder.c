@@ -47,7 +47,7 @@ struct builder {
 	size_t next;     /* the first patch of the next step */
 	bool stepped;    /* a step has been built already */
 	size_t last;     /* the first patch of the last step */
-	size_t applied;  /* the patch that the last step has applied, from 1 on; 0: none */
+	bool applied;    /* it is in the tree, and may be taken back */
 	struct recipe recipe;
 	struct prebuild prebuild;
 	struct units *units;
@@ -486,7 +486,7 @@ static int apply_patches(struct step *step, struct uspl_err *err)
 	rc = tree_snapshot(paths, &inodes, &builder->originals, err);
 	if (rc)
 		return rc;
-	builder->applied = step->back ? 0 : step->first + 1;
+	builder->applied = !step->back;
 	for (size_t i = step->first; i < step->end; i++) {
 		rc = patch_apply(paths->tree, &builder->patches.items[i], err);
 		if (rc)
@@ -642,7 +642,7 @@ int builder_next(struct builder *builder, struct build **ret, struct uspl_err *e
 		return uspl_fail_nomem(err);
 	builder->next = step.end;
 	builder->last = step.first;
-	builder->applied = 0;
+	builder->applied = false;
 	pass_over(builder);
 	rc = run_step(&step, err);
 	tree_files_release(&step.patched);
@@ -659,17 +659,21 @@ const char *builder_last_name(const struct builder *builder)
 
 int builder_take_back(struct builder *builder, struct uspl_err *err)
 {
-	auto_build struct build *build = calloc(1, sizeof(*build));
+	auto_build struct build *build = NULL;
 	struct patch_file *patch;
-	struct step step = { .builder = builder, .build = build, .back = true };
+	struct step step = {
+		.builder = builder,
+		.first = builder->last,
+		.end = builder->last + 1,
+		.back = true,
+	};
 	int rc;
 
-	if (!build)
-		return uspl_fail_nomem(err);
 	if (!builder->applied)
 		return 0;
-	step.end = builder->applied;
-	step.first = step.end - 1;
+	build = step.build = calloc(1, sizeof(*build));
+	if (!build)
+		return uspl_fail_nomem(err);
 	patch = &builder->patches.items[step.first];
 	build->name = patch->name;
 	patch->reverse = true;
