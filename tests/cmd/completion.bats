@@ -28,6 +28,7 @@ setup() {
 		"uspl-trace start $TARGET --function=gree" greet
 		'uspl list --format=prom' prometheus
 		'uspl-trace cat --format=fold' folded
+		'uspl-trace cat --format=speed' speedscope
 		'uspl-upgrade base-file' base-files
 		"uspl-view ${TARGET:0:-1}" "$TARGET"
 	)

@@ -45,7 +45,7 @@ _uspl_wanted() {
 _uspl_formats() {
 	case $1 in
 	uspl-list) echo text json prometheus ;;
-	*) echo text json chrome folded lcov ;;
+	*) echo text json chrome folded svg html speedscope lcov uspl uftrace ctf ;;
 	esac
 }
 

@@ -62,7 +62,7 @@ function __uspl_arguments
             uspl-trace tracers 2>/dev/null | awk '{ print $1 }'
         case --format
             test $command[1] = uspl-list; and printf '%s\n' text json prometheus
-            or printf '%s\n' text json chrome folded lcov
+            or printf '%s\n' text json chrome folded svg html speedscope lcov uspl uftrace ctf
         case --function --notrace
             test -n "$pid"; and uspl-trace list $pid 2>/dev/null | awk '$1 != "none" { print $NF }'
         case '*'

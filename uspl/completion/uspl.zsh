@@ -38,7 +38,7 @@ _uspl_argument() {
 		if [[ $2 == uspl-list ]]; then
 			compadd text json prometheus
 		else
-			compadd text json chrome folded lcov
+			compadd text json chrome folded svg html speedscope lcov uspl uftrace ctf
 		fi
 		;;
 	--function | --notrace) [[ -z $pid ]] || compadd -- ${(f)"$(uspl-trace list $pid 2> /dev/null | awk '$1 != "none" { print $NF }')"} ;;
