@@ -15,26 +15,6 @@ static bool is_applied(const region_vec *regions, taddr module, const char *id)
 	return false;
 }
 
-static bool is_expected(const struct update *update, const char *id)
-{
-	char *const *after;
-
-	vec_for_each (&update->after, after)
-		if (!strcmp(*after, id))
-			return true;
-	return false;
-}
-
-static bool is_replaced(const struct update *update, const char *id)
-{
-	char *const *replaced;
-
-	vec_for_each (&update->replaces, replaced)
-		if (!strcmp(*replaced, id))
-			return true;
-	return false;
-}
-
 static bool has_function(const struct update_target *target, const char *name)
 {
 	const struct update_function *function;
@@ -79,7 +59,7 @@ bool base_explain(const struct update *update, const struct update_target *targe
 
 	vec_for_each (others, region) {
 		if (region->module != module || !region_is_live(region) ||
-		    !is_replaced(update, region->id))
+		    !strvec_has(&update->replaces, region->id))
 			continue;
 		uspl_context(err, "the update takes the place of '%s', which is applied",
 			     region->id);
@@ -92,7 +72,7 @@ bool base_explain(const struct update *update, const struct update_target *targe
 		const char *name = changed_function(region, target, function);
 
 		if (!name || region->module != module || !region_is_live(region) ||
-		    is_expected(update, region->id))
+		    strvec_has(&update->after, region->id))
 			continue;
 		uspl_context(err,
 			     "the update '%s' has changed '%s', and this one was made without it",

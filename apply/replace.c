@@ -5,31 +5,13 @@
 
 #include <string.h>
 
-/* Is the id in the list, which has commas between its words? */
-static bool is_listed(const char *list, const char *id)
-{
-	size_t len = strlen(id), word;
-
-	for (; *list; list += word + (list[word] == ',')) {
-		word = strcspn(list, ",");
-		if (word == len && !memcmp(list, id, len))
-			return true;
-	}
-	return false;
-}
+#include "base/text.h"
 
 static bool is_replaced(const struct update *update, const char *asked, const char *id)
 {
-	char *const *named;
-
 	if (!strcmp(update->id, id))
 		return false;
-	if (*asked)
-		return is_listed(asked, id);
-	vec_for_each (&update->replaces, named)
-		if (!strcmp(*named, id))
-			return true;
-	return false;
+	return *asked ? text_has_word(asked, ',', id) : strvec_has(&update->replaces, id);
 }
 
 int replace_check(const char *asked, struct uspl_err *err)
@@ -77,12 +59,9 @@ static int check_not_built_on(const region_vec *regions, const char *id, struct 
 
 static int note_id(struct buf *ids, const char *id, struct uspl_err *err)
 {
-	size_t len = strlen(id);
-
 	/* The parts of an update follow each other in no certain order. */
-	for (const char *at = buf_str(ids); *at; at += strcspn(at, " "), at += *at == ' ')
-		if (strcspn(at, " ") == len && !memcmp(at, id, len))
-			return 0;
+	if (text_has_word(buf_str(ids), ' ', id))
+		return 0;
 	buf_addf(ids, "%s%s", ids->len ? " " : "", id);
 	return ids->oom ? uspl_fail_nomem(err) : 0;
 }

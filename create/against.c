@@ -95,15 +95,9 @@ static int whole_code(const struct build *build, const struct earlier *earlier,
 
 static int add_build_id(struct update_target *target, const char *build_id, struct uspl_err *err)
 {
-	char **slot;
-
-	vec_for_each (&target->build_ids, slot)
-		if (!strcmp(*slot, build_id))
-			return 0;
-	slot = vec_push(&target->build_ids);
-	if (slot)
-		*slot = strdup(build_id);
-	return slot && *slot ? 0 : uspl_fail_nomem(err);
+	if (strvec_has(&target->build_ids, build_id) || strvec_add(&target->build_ids, build_id))
+		return 0;
+	return uspl_fail_nomem(err);
 }
 
 static int add_place(struct update_match *record, const char *symbol, taddr addr,

@@ -94,16 +94,13 @@ static int describe(const struct create_options *options, size_t index, struct b
 }
 
 /* Names the updates whose place it takes. */
-static int name_replaced(const update_ids *replaced, struct update *update, struct uspl_err *err)
+static int name_replaced(const strvec *replaced, struct update *update, struct uspl_err *err)
 {
 	char *const *from;
 
-	vec_for_each (replaced, from) {
-		char **id = vec_push(&update->replaces);
-
-		if (!id || !(*id = strdup(*from)))
+	vec_for_each (replaced, from)
+		if (!strvec_add(&update->replaces, *from))
 			return uspl_fail_nomem(err);
-	}
 	return 0;
 }
 
@@ -164,15 +161,9 @@ static int name_earlier(const struct earlier *earlier, struct update *update, st
 {
 	const struct update *const *older;
 
-	vec_for_each (&earlier->updates, older) {
-		char **id;
-
-		if (!earlier_changes(*older, update))
-			continue;
-		id = vec_push(&update->after);
-		if (!id || !(*id = strdup((*older)->id)))
+	vec_for_each (&earlier->updates, older)
+		if (earlier_changes(*older, update) && !strvec_add(&update->after, (*older)->id))
 			return uspl_fail_nomem(err);
-	}
 	return 0;
 }
 

@@ -226,32 +226,29 @@ static int read_replaced(struct create_options *options, const struct option_wor
 	const char *const *word;
 
 	vec_for_each (&words->replaces, word) {
-		char **id = vec_push(&options->replaced);
-		int rc = id ? update_named(*word, id, err) : uspl_fail_nomem(err);
+		char *id = NULL;
+		int rc = update_named(*word, &id, err);
 
 		if (rc)
 			return rc;
-	}
-	vec_for_each (&options->squash.updates, squashed) {
-		char **id = vec_push(&options->replaced);
-
-		if (!id || !(*id = strdup((*squashed)->id)))
+		if (!strvec_take(&options->replaced, id))
 			return uspl_fail_nomem(err);
 	}
+	vec_for_each (&options->squash.updates, squashed)
+		if (!strvec_add(&options->replaced, (*squashed)->id))
+			return uspl_fail_nomem(err);
 	return 0;
 }
 
 static int check_id(const struct create_options *options, struct uspl_err *err)
 {
 	auto_free char *last = options_id(options, options->build.patches.n - 1);
-	char *const *id;
 
 	if (!last)
 		return uspl_fail_nomem(err);
-	vec_for_each (&options->replaced, id)
-		if (!strcmp(*id, last))
-			return uspl_fail(err, USPL_E_USAGE,
-					 "the update '%s' can't take its own place", last);
+	if (strvec_has(&options->replaced, last))
+		return uspl_fail(err, USPL_E_USAGE, "the update '%s' can't take its own place",
+				 last);
 	if (update_id_valid(last))
 		return 0;
 	uspl_fail(err, USPL_E_USAGE, "'%s' can't be an update's id", last);
@@ -304,17 +301,13 @@ int options_parse(int argc, char **argv, struct create_options *options, struct 
 
 void options_release(struct create_options *options)
 {
-	char **id;
-
 	vec_release(&options->build.patches);
 	vec_release(&options->wanted.names);
 	vec_release(&options->wanted.excluded);
 	series_release(&options->series);
 	vec_release(&options->against.paths);
 	vec_release(&options->against.after);
-	vec_for_each (&options->replaced, id)
-		free(*id);
-	vec_release(&options->replaced);
+	strvec_release(&options->replaced);
 	squash_release(&options->squash);
 	package_release(&options->package);
 	free(options->package_id);

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/cli.h"
+#include "base/strvec.h"
 #include "create/against.h"
 #include "create/package/package.h"
 #include "create/patch/series.h"
@@ -29,7 +30,7 @@ struct create_options {
 	char *package_id, *package_description; /* what id and description point to then */
 	series_patches series;
 	char made_id[OPTIONS_ID_LEN + 1]; /* what id points to if none was given */
-	update_ids replaced;              /* those whose place the new one takes */
+	strvec replaced;                  /* those whose place the new one takes */
 	struct squash squash;             /* those that it is made of, instead of a diff */
 };
 

@@ -89,15 +89,9 @@ static bool fill_target(const struct build_link *link, bool reproducible,
 	target->name = strdup(file_basename(link->path));
 	target->path = strdup(link->path);
 	target->soname = link->soname ? strdup(link->soname) : NULL;
-	for (size_t i = first; i < link->build_ids.n; i++) {
-		char **slot = vec_push(&target->build_ids);
-
-		if (!slot)
+	for (size_t i = first; i < link->build_ids.n; i++)
+		if (!strvec_add(&target->build_ids, link->build_ids.items[i]))
 			return false;
-		*slot = strdup(link->build_ids.items[i]);
-		if (!*slot)
-			return false;
-	}
 	return target->name && target->path && (!link->soname || target->soname);
 }
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/strvec.h"
 #include "proc/alias.h"
 #include "record/region_status.h"
 
@@ -25,7 +26,7 @@ bool pair_has_name(const struct update_target *target, const struct module *modu
 }
 
 static bool is_alias(const struct update_target *target, const struct module *module,
-		     const alias_vec *aliases)
+		     const strvec *aliases)
 {
 	char *const *alias;
 
@@ -37,7 +38,7 @@ static bool is_alias(const struct update_target *target, const struct module *mo
 
 /* True if the module is the target, as far as this way of telling goes. */
 static bool is_target(const struct update_target *target, const struct module *module,
-		      enum pair_by by, const alias_vec *aliases)
+		      enum pair_by by, const strvec *aliases)
 {
 	switch (by) {
 	case PAIR_BY_BUILD_ID:
@@ -72,7 +73,7 @@ int pairs_add(pair_vec *pairs, const struct pair *pair, struct uspl_err *err)
 }
 
 static int pair_target(const struct pairs_scope *scope, const struct update_target *target,
-		       enum pair_by by, const alias_vec *aliases, pair_vec *pairs,
+		       enum pair_by by, const strvec *aliases, pair_vec *pairs,
 		       struct uspl_err *err)
 {
 	const struct module *module;
@@ -93,7 +94,7 @@ static int pair_target(const struct pairs_scope *scope, const struct update_targ
  * By build-ids first, which can't be mistaken; a name, which two targets of an update may share,
  * counts for what is left over.
  */
-static int pair_all(const struct pairs_scope *scope, const alias_vec *aliases, pair_vec *pairs,
+static int pair_all(const struct pairs_scope *scope, const strvec *aliases, pair_vec *pairs,
 		    struct uspl_err *err)
 {
 	static const enum pair_by ways[] = { PAIR_BY_BUILD_ID, PAIR_BY_NAME, PAIR_BY_ALIAS };
@@ -142,7 +143,7 @@ static int pair_done(const struct pairs_scope *scope, pair_vec *pairs, struct us
 
 int pairs_find(const struct pairs_scope *scope, pair_vec *ret, struct uspl_err *err)
 {
-	auto_aliases alias_vec aliases = { 0 };
+	auto_strvec strvec aliases = { 0 };
 	auto_pairs pair_vec pairs = { 0 };
 	struct pair *pair;
 	int rc = aliases_read(scope->proc, &aliases, err);

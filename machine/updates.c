@@ -25,16 +25,6 @@ int updates_pick(char **words, int n, update_paths *ret_paths, int *ret_rest, st
 	return 0;
 }
 
-static bool is_after(const struct update *update, const char *id)
-{
-	char *const *after;
-
-	vec_for_each (&update->after, after)
-		if (!strcmp(*after, id))
-			return true;
-	return false;
-}
-
 /* The first one from there on that was made on top of none of the others; n if there is none. */
 static size_t find_next(const update_vec *updates, size_t from)
 {
@@ -42,7 +32,8 @@ static size_t find_next(const update_vec *updates, size_t from)
 		bool is_free = true;
 
 		for (size_t k = from; k < updates->n; k++)
-			is_free &= k == i || !is_after(updates->items[i], updates->items[k]->id);
+			is_free &= k == i ||
+				   !strvec_has(&updates->items[i]->after, updates->items[k]->id);
 		if (is_free)
 			return i;
 	}

@@ -52,7 +52,8 @@ static void add_update(struct json *json, const struct scan_update *update, bool
 		json_string(json, "signer", or_null(presence->record->signer));
 		report_functions(json, &status->regions);
 		add_shadows(json, presence);
-		report_pending(json, status->pending.items, status->pending.n);
+		if (status->pending.n)
+			json_strings(json, "pending", &status->pending);
 		report_words(json, "replaced", presence->record->replaces);
 		report_words(json, "states", presence->record->states);
 		json_close(json, '}');
@@ -76,7 +77,6 @@ void json_scan(const struct scan *scan, bool with_patch, struct json *json)
 static void add_hooks(struct json *json, const struct update_target *target)
 {
 	const struct update_hook *hook;
-	char *const *answer;
 
 	json_open(json, "hooks", '[');
 	vec_for_each (&target->hooks, hook) {
@@ -87,26 +87,19 @@ static void add_hooks(struct json *json, const struct update_target *target)
 		json_close(json, '}');
 	}
 	json_close(json, ']');
-	json_open(json, "answers", '[');
-	vec_for_each (&target->answers, answer)
-		json_string(json, NULL, *answer);
-	json_close(json, ']');
+	json_strings(json, "answers", &target->answers);
 }
 
 static void add_target(struct json *json, const struct update_target *target)
 {
 	const struct update_function *function;
-	char *const *build_id;
 
 	json_open(json, NULL, '{');
 	json_string(json, "name", target->name);
 	json_string(json, "path", target->path);
 	json_string(json, "soname", target->soname);
 	json_string(json, "compiler", target->compiler);
-	json_open(json, "build_ids", '[');
-	vec_for_each (&target->build_ids, build_id)
-		json_string(json, NULL, *build_id);
-	json_close(json, ']');
+	json_strings(json, "build_ids", &target->build_ids);
 	json_open(json, "functions", '[');
 	vec_for_each (&target->functions, function) {
 		json_open(json, NULL, '{');
@@ -125,7 +118,6 @@ void json_file(const struct update *update, struct json *json)
 {
 	auto_buf struct buf states = { 0 };
 	const struct update_target *target;
-	char *const *id;
 
 	json_open(json, NULL, '{');
 	json_string(json, "id", update->id);
@@ -147,11 +139,7 @@ void json_file(const struct update *update, struct json *json)
 		json_close(json, '}');
 	}
 	if (update->replaces.n)
-		json_open(json, "replaces", '[');
-	vec_for_each (&update->replaces, id)
-		json_string(json, NULL, *id);
-	if (update->replaces.n)
-		json_close(json, ']');
+		json_strings(json, "replaces", &update->replaces);
 	stated_text(update, &states);
 	report_words(json, "states", buf_str(&states));
 	json_open(json, "targets", '[');

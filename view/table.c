@@ -76,9 +76,5 @@ void table_render(const struct table *table, const char *indent, struct buf *buf
 
 void table_release(struct table *table)
 {
-	char **cell;
-
-	vec_for_each (&table->cells, cell)
-		free(*cell);
-	vec_release(&table->cells);
+	strvec_release(&table->cells);
 }

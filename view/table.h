@@ -4,11 +4,11 @@
 #define USPL_VIEW_TABLE_H
 
 #include "base/buf.h"
-#include "base/vec.h"
+#include "base/strvec.h"
 
 struct table {
 	size_t columns;
-	VEC(char *) cells; /* row by row; the first row is the heading */
+	strvec cells; /* row by row; the first row is the heading */
 	bool oom;
 };
 

@@ -11,6 +11,7 @@
 
 #include "create/tree/build.h"
 
+#include "base/strvec.h"
 #include "create/build/builder.h"
 #include "create/build/flags.h"
 #include "create/build/phase.h"
@@ -63,7 +64,7 @@ struct step {
 	struct build *build;
 	size_t first, end; /* its patches */
 	bool back;         /* they are taken out, and nothing is made of it */
-	tree_files patched;
+	strvec patched;
 };
 
 /* The private tree: a new copy, or one that is built already. */
@@ -385,7 +386,7 @@ int builder_new(const struct build_options *options, struct builder **ret, struc
 static int renew_patched(const struct step *step, struct uspl_err *err)
 {
 	struct units *units = step->builder->units;
-	auto_tree_files tree_files named = { 0 };
+	auto_strvec strvec named = { 0 };
 	struct timespec now, times[2];
 	char **file;
 	int rc;
@@ -645,7 +646,7 @@ int builder_next(struct builder *builder, struct build **ret, struct uspl_err *e
 	builder->applied = false;
 	pass_over(builder);
 	rc = run_step(&step, err);
-	tree_files_release(&step.patched);
+	strvec_release(&step.patched);
 	if (rc)
 		return rc;
 	*ret = take_ptr(build);
@@ -679,7 +680,7 @@ int builder_take_back(struct builder *builder, struct uspl_err *err)
 	patch->reverse = true;
 	rc = run_step(&step, err);
 	patch->reverse = false;
-	tree_files_release(&step.patched);
+	strvec_release(&step.patched);
 	return rc;
 }
 

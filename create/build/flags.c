@@ -42,7 +42,7 @@ static bool is_one_of(const char *path, const char *const *patterns, size_t n)
 
 #define IS_ONE_OF(path, patterns) is_one_of(path, patterns, ARRAY_SIZE(patterns))
 
-bool flags_may_change(const tree_files *patched)
+bool flags_may_change(const strvec *patched)
 {
 	char **file;
 
@@ -126,8 +126,8 @@ static int check_read_by_linker(const struct units *units, const char *file, str
 	return -USPL_E_UNSUPPORTED;
 }
 
-int flags_check(struct units *units, const tree_files *patched,
-		const struct reconfigured *reconfigured, struct uspl_err *err)
+int flags_check(struct units *units, const strvec *patched, const struct reconfigured *reconfigured,
+		struct uspl_err *err)
 {
 	char **file;
 

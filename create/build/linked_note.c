@@ -16,18 +16,13 @@ static int add_build_id(struct build_link *link, const unsigned char *id, size_t
 			struct uspl_err *err)
 {
 	auto_buf struct buf hex = { 0 };
-	char **slot;
 
 	for (size_t i = 0; i < len; i++)
 		buf_addf(&hex, "%02x", id[i]);
-	vec_for_each (&link->build_ids, slot) {
-		if (!strcmp(*slot, buf_str(&hex)))
-			return 0;
-	}
-	slot = vec_push(&link->build_ids);
-	if (slot)
-		*slot = buf_take(&hex);
-	return slot && *slot ? 0 : uspl_fail_nomem(err);
+	if (strvec_has(&link->build_ids, buf_str(&hex)) ||
+	    strvec_take(&link->build_ids, buf_take(&hex)))
+		return 0;
+	return uspl_fail_nomem(err);
 }
 
 static int note_section(struct build_link *link, Elf_Data *data, struct uspl_err *err)

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/strvec.h"
 #include "create/tree/paths.h"
 #include "create/tree/tree.h"
 
@@ -173,11 +174,11 @@ static bool is_there(const char *folder, const char *name)
 }
 
 /* Where a patch brings configure along, its author has run autoconf. */
-static bool is_ready(const struct place *place, const tree_files *patched)
+static bool is_ready(const struct place *place, const strvec *patched)
 {
 	auto_free char *configure = file_join(place->source, "configure");
 
-	if (configure && tree_files_has(patched, configure))
+	if (configure && strvec_has(patched, configure))
 		return true;
 	return !is_there(place->source, "configure.ac") && !is_there(place->source, "configure.in");
 }
@@ -190,7 +191,7 @@ static void add_change(struct buf *commands, const char *folder)
 }
 
 /* All folders that configure was run in, with how much of them the patched files reach. */
-static int find_places(const char *tree, const tree_files *patched, place_list *ret,
+static int find_places(const char *tree, const strvec *patched, place_list *ret,
 		       struct uspl_err *err)
 {
 	struct search search = { tree, ret };
@@ -209,7 +210,7 @@ static int find_places(const char *tree, const tree_files *patched, place_list *
 	return 0;
 }
 
-static int add_commands(const place_list *places, const tree_files *patched, struct buf *commands,
+static int add_commands(const place_list *places, const strvec *patched, struct buf *commands,
 			struct uspl_err *err)
 {
 	const struct place *place;
@@ -236,7 +237,7 @@ static int add_commands(const place_list *places, const tree_files *patched, str
 	return commands->oom ? uspl_fail_nomem(err) : 0;
 }
 
-int reconfigure_commands(const struct build_paths *paths, const tree_files *patched,
+int reconfigure_commands(const struct build_paths *paths, const strvec *patched,
 			 struct buf *commands, struct uspl_err *err)
 {
 	auto_places place_list places = { 0 };
@@ -251,7 +252,7 @@ int reconfigure_commands(const struct build_paths *paths, const tree_files *patc
  * Adds the file of the tree that a diff means by a name, however many folders are to be taken off
  * it. A new one isn't there yet, and says nothing of what was configured.
  */
-static int add_named(const char *tree, const char *name, size_t len, tree_files *files,
+static int add_named(const char *tree, const char *name, size_t len, strvec *files,
 		     struct uspl_err *err)
 {
 	auto_free char *copy = strndup(name, len);
@@ -260,17 +261,12 @@ static int add_named(const char *tree, const char *name, size_t len, tree_files 
 		return uspl_fail_nomem(err);
 	for (const char *rest = copy; rest; rest = strchr(rest, '/')) {
 		auto_free char *path = NULL;
-		char **item;
 
 		rest += *rest == '/';
 		path = *rest ? file_join(tree, rest) : NULL;
 		if (!path || access(path, F_OK) != 0)
 			continue;
-		item = vec_push(files);
-		if (!item)
-			return uspl_fail_nomem(err);
-		*item = take_ptr(path);
-		return 0;
+		return strvec_take(files, take_ptr(path)) ? 0 : uspl_fail_nomem(err);
 	}
 	return 0;
 }
@@ -279,7 +275,7 @@ int reconfigure_before(const struct build_paths *paths, const char *diffs, struc
 		       struct uspl_err *err)
 {
 	auto_places place_list places = { 0 };
-	auto_tree_files tree_files named = { 0 };
+	auto_strvec strvec named = { 0 };
 	bool deep = false;
 	char **file;
 	int rc;
@@ -401,7 +397,7 @@ int reconfigure_find_old(const struct build_paths *paths, const char *file,
 			 const struct reconfigured *reconfigured, char **ret, struct uspl_err *err)
 {
 	char *items[] = { (char *)file };
-	const tree_files files = { items, 1, 1 };
+	const strvec files = { items, 1, 1 };
 	auto_places place_list places = { 0 };
 	const struct place *place;
 	struct stat st;

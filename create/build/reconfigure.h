@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/strmap.h"
+#include "base/strvec.h"
 #include "create/tree/tree.h"
 
 struct buf;
@@ -24,7 +25,7 @@ struct reconfigured {
  * Appends the shell command that configures anew what the patched files say of a configuration by
  * autoconf; nothing if they say nothing of it, or the tree has none.
  */
-int reconfigure_commands(const struct build_paths *paths, const tree_files *patched,
+int reconfigure_commands(const struct build_paths *paths, const strvec *patched,
 			 struct buf *commands, struct uspl_err *err) uspl_must_check;
 /*
  * The same before the patch, for what the diffs will change of it: so that both builds are

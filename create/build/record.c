@@ -3,6 +3,7 @@
 
 #include "create/build/record.h"
 
+#include "base/strvec.h"
 #include "create/build/scratch.h"
 #include "create/tree/tree.h"
 
@@ -103,7 +104,6 @@ static bool add_input(struct record *record, const char *field)
 {
 	auto_free char *copy = strdup(*field == '@' ? field + 1 : field);
 	char **last = record->inputs.n ? &record->inputs.items[record->inputs.n - 1] : NULL;
-	char **slot;
 
 	if (!copy)
 		return false;
@@ -112,10 +112,7 @@ static bool add_input(struct record *record, const char *field)
 			(void)take_ptr(copy);
 		return strmap_get(&record->kept, *last);
 	}
-	slot = vec_push(&record->inputs);
-	if (slot)
-		*slot = take_ptr(copy);
-	return slot;
+	return strvec_take(&record->inputs, take_ptr(copy));
 }
 
 static int set_strings(struct record *record, const field_list *fields, struct uspl_err *err)
@@ -140,13 +137,9 @@ static int set_strings(struct record *record, const field_list *fields, struct u
 
 static void record_free(struct record *record)
 {
-	char **input;
-
 	if (!record)
 		return;
-	vec_for_each (&record->inputs, input)
-		free(*input);
-	vec_release(&record->inputs);
+	strvec_release(&record->inputs);
 	for (size_t i = 0; i < record->kept.cap; i++)
 		if (record->kept.slots[i].key)
 			free(record->kept.slots[i].value);
@@ -295,7 +288,7 @@ static const char *next_dep(const char *p, struct buf *name)
 	return p;
 }
 
-static bool has_basename(const tree_files *files, const char *name)
+static bool has_basename(const strvec *files, const char *name)
 {
 	char **file;
 
@@ -307,7 +300,7 @@ static bool has_basename(const tree_files *files, const char *name)
 }
 
 /* True if the path, however it is written, is that of one of the files. */
-static bool is_one_of(const char *path, const tree_files *files)
+static bool is_one_of(const char *path, const strvec *files)
 {
 	auto_free char *real = NULL;
 
@@ -318,7 +311,7 @@ static bool is_one_of(const char *path, const tree_files *files)
 	if (!has_basename(files, file_basename(path)))
 		return false;
 	real = realpath(path, NULL);
-	return real && tree_files_has(files, real);
+	return real && strvec_has(files, real);
 }
 
 int record_each_file(const struct record *record, record_visit visit, void *ctx,
@@ -352,7 +345,7 @@ int record_each_file(const struct record *record, record_visit visit, void *ctx,
 }
 
 struct dependence {
-	const tree_files *files;
+	const strvec *files;
 	bool found;
 };
 
@@ -365,7 +358,7 @@ static int note_dependence(const char *path, void *ctx, struct uspl_err *err)
 	return 0;
 }
 
-int record_depends(const struct record *record, const tree_files *files, bool *ret,
+int record_depends(const struct record *record, const strvec *files, bool *ret,
 		   struct uspl_err *err)
 {
 	struct dependence dependence = { files, false };
@@ -373,6 +366,6 @@ int record_depends(const struct record *record, const tree_files *files, bool *r
 
 	if (rc)
 		return rc;
-	*ret = dependence.found || tree_files_has(files, record->source);
+	*ret = dependence.found || strvec_has(files, record->source);
 	return 0;
 }

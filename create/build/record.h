@@ -4,6 +4,7 @@
 #define USPL_CREATE_BUILD_RECORD_H
 
 #include "base/strmap.h"
+#include "base/strvec.h"
 #include "create/tree/tree.h"
 
 struct uspl_err;
@@ -27,7 +28,7 @@ struct record {
 	char *deps;   /* of a compilation: the list of what it included; NULL if none */
 	/* The compiler and its options; of a link the linker's options, NULL if there are none. */
 	char *command;
-	VEC(char *) inputs;
+	strvec inputs;
 	struct strmap kept;  /* an input that may be removed -> another name of it */
 	uint64_t size;       /* of the saved copy */
 	enum record_lto lto; /* what the object of a compilation holds */
@@ -55,7 +56,7 @@ typedef int (*record_visit)(const char *path, void *ctx, struct uspl_err *err);
 int record_each_file(const struct record *record, record_visit visit, void *ctx,
 		     struct uspl_err *err) uspl_must_check;
 /* True if the list of dependencies of a compilation names one of the files (absolute paths). */
-int record_depends(const struct record *record, const tree_files *files, bool *ret,
+int record_depends(const struct record *record, const strvec *files, bool *ret,
 		   struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/strvec.h"
 #include "create/build/record.h"
 #include "create/build/units.h"
 #include "create/patch/patched.h"
@@ -353,7 +354,7 @@ static int check_unit(struct units *units, const struct record *record,
 		      const struct compiled_file *file, bool *said, struct uspl_err *err)
 {
 	char *paths[] = { file->path };
-	const tree_files files = { .items = paths, .n = 1, .cap = 1 };
+	const strvec files = { .items = paths, .n = 1, .cap = 1 };
 	struct labels labels = { 0 };
 	bool depends = false;
 	int rc = record->kind == RECORD_COMPILE ? record_depends(record, &files, &depends, err) : 0;
@@ -382,7 +383,7 @@ static int check_unit(struct units *units, const struct record *record,
 
 /* A source that the build has written anew has its lines where the build put them. */
 static int check_generated(const struct units *units, const struct record *record,
-			   const tree_files *patched, struct uspl_err *err)
+			   const strvec *patched, struct uspl_err *err)
 {
 	struct labels labels = { 0 };
 	bool generated = false;
@@ -406,7 +407,7 @@ static int check_generated(const struct units *units, const struct record *recor
 	return -USPL_E_DATA_CHANGE;
 }
 
-int states_check(struct units *units, const struct numbering *numbering, const tree_files *patched,
+int states_check(struct units *units, const struct numbering *numbering, const strvec *patched,
 		 struct uspl_err *err)
 {
 	const struct compiled_file *file;

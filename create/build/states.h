@@ -3,6 +3,7 @@
 #ifndef USPL_CREATE_BUILD_STATES_H
 #define USPL_CREATE_BUILD_STATES_H
 
+#include "base/strvec.h"
 #include "create/tree/tree.h"
 
 struct numbering;
@@ -14,7 +15,7 @@ struct uspl_err;
  * that it is compiled from says `case __LINE__`: the process has such numbers as states. Likewise
  * one that the build writes anew by itself. After the build after the patch has been taken in.
  */
-int states_check(struct units *units, const struct numbering *numbering, const tree_files *patched,
+int states_check(struct units *units, const struct numbering *numbering, const strvec *patched,
 		 struct uspl_err *err) uspl_must_check;
 
 #endif

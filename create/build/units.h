@@ -9,6 +9,7 @@
 
 #include <time.h>
 
+#include "base/strvec.h"
 #include "create/build/inputs.h"
 #include "create/build/record.h"
 #include "create/tree/build.h"
@@ -34,7 +35,7 @@ int units_add_pre(struct units *units, struct uspl_err *err) uspl_must_check;
 int units_renew_all(const struct units *units, const struct timespec *now,
 		    struct uspl_err *err) uspl_must_check;
 /* Gives the sources of all units that include one of the files a new time. */
-int units_renew_dependents(const struct units *units, const tree_files *files,
+int units_renew_dependents(const struct units *units, const strvec *files,
 			   const struct timespec *now, struct uspl_err *err) uspl_must_check;
 
 /*
@@ -42,19 +43,19 @@ int units_renew_dependents(const struct units *units, const tree_files *files,
  * clean build would have compiled otherwise; *ret: there are some, and the build must be run again.
  * last: it has been; USPL_E_UNSUPPORTED if one still wasn't compiled.
  */
-int units_find_early(struct units *units, const tree_files *patched, bool last, bool *ret,
+int units_find_early(struct units *units, const strvec *patched, bool last, bool *ret,
 		     struct uspl_err *err) uspl_must_check;
 /*
  * Notes patched files that the build hasn't read, where that can be told; USPL_E_UNSUPPORTED if a
  * configure script is among them.
  */
-int units_note_unread(const struct units *units, const tree_files *patched, struct build *build,
+int units_note_unread(const struct units *units, const strvec *patched, struct build *build,
 		      struct uspl_err *err) uspl_must_check;
 /*
  * Appends the sources and headers that name a patched file which is neither: `.incbin` reads what
  * no list of dependencies has.
  */
-int units_find_mentions(const struct units *units, const tree_files *patched, tree_files *ret,
+int units_find_mentions(const struct units *units, const strvec *patched, strvec *ret,
 			struct uspl_err *err) uspl_must_check;
 
 /*
@@ -62,7 +63,7 @@ int units_find_mentions(const struct units *units, const tree_files *patched, tr
  * USPL_E_UNSUPPORTED: an object that no compilation we saw has made isn't what it was before the
  * patch; a unit that includes a patched file wasn't compiled again.
  */
-int units_add_post(struct units *units, const tree_files *patched, struct build *build,
+int units_add_post(struct units *units, const strvec *patched, struct build *build,
 		   struct uspl_err *err) uspl_must_check;
 
 /* The state after the patch becomes the one before the next. */
@@ -119,8 +120,8 @@ int units_read_post(struct units *units, struct build *build, struct uspl_err *e
 bool units_compiled(const record_list *records);
 
 /* Has a unit another object now, though neither it nor what it includes is in the patch? */
-int units_is_generated(const struct units *units, const struct record *post,
-		       const tree_files *patched, bool *ret, struct uspl_err *err) uspl_must_check;
+int units_is_generated(const struct units *units, const struct record *post, const strvec *patched,
+		       bool *ret, struct uspl_err *err) uspl_must_check;
 
 /* Notes of each object whether it was changed since it was compiled (objcopy). */
 int units_note_altered(const struct units *units, const record_list *records,
@@ -133,7 +134,7 @@ void units_forget_contents(struct units *units);
  * Refuses a build after the patch that went past us, or left out what the patch changes; what it
  * generated anew is noted.
  */
-int units_check(const struct units *units, const tree_files *patched,
+int units_check(const struct units *units, const strvec *patched,
 		struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/strvec.h"
 #include "create/build/flags.h"
 #include "create/build/inputs.h"
 #include "create/build/record.h"
@@ -31,7 +32,7 @@
 /* ---- which of them are others now ---- */
 
 /* Sets `changed` of what is another one now, and by the build, not by the patch. */
-static int find_changed(struct units *units, const tree_files *patched, bool *ret_any,
+static int find_changed(struct units *units, const strvec *patched, bool *ret_any,
 			struct uspl_err *err)
 {
 	struct content *content;
@@ -43,7 +44,7 @@ static int find_changed(struct units *units, const tree_files *patched, bool *re
 		int rc;
 
 		content->changed = false;
-		if (content->gone || !real || stat(real, &st) < 0 || tree_files_has(patched, real))
+		if (content->gone || !real || stat(real, &st) < 0 || strvec_has(patched, real))
 			continue;
 		rc = input_hash_file(real, &hash, err);
 		if (rc)
@@ -184,7 +185,7 @@ static bool is_for_people(const char *name)
 static bool is_unknown(const char *file)
 {
 	char *items[] = { (char *)file };
-	const tree_files one = { items, 1, 1 };
+	const strvec one = { items, 1, 1 };
 
 	return !tree_is_source(file_basename(file)) && !flags_may_change(&one);
 }
@@ -210,7 +211,7 @@ static bool was_read(const char *file)
 	       st.st_atim.tv_nsec != st.st_mtim.tv_nsec;
 }
 
-static int note_unread(const struct units *units, const tree_files *patched, struct build *build,
+static int note_unread(const struct units *units, const strvec *patched, struct build *build,
 		       struct uspl_err *err)
 {
 	auto_buf struct buf names = { 0 };
@@ -245,7 +246,7 @@ static int note_unread(const struct units *units, const tree_files *patched, str
 /* ---- both ---- */
 
 /* True if one of the unknown files was read, or nothing tells. */
-static bool may_have_changed_all(const struct units *units, const tree_files *patched)
+static bool may_have_changed_all(const struct units *units, const strvec *patched)
 {
 	bool kept = keeps_reads(units->paths);
 	char **file;
@@ -257,7 +258,7 @@ static bool may_have_changed_all(const struct units *units, const tree_files *pa
 	return false;
 }
 
-int units_find_early(struct units *units, const tree_files *patched, bool last, bool *ret,
+int units_find_early(struct units *units, const strvec *patched, bool last, bool *ret,
 		     struct uspl_err *err)
 {
 	auto_record record_list post = { 0 };
@@ -282,7 +283,7 @@ int units_find_early(struct units *units, const tree_files *patched, bool last, 
 	return check_records(units, &post, last, ret, err);
 }
 
-int units_note_unread(const struct units *units, const tree_files *patched, struct build *build,
+int units_note_unread(const struct units *units, const strvec *patched, struct build *build,
 		      struct uspl_err *err)
 {
 	return keeps_reads(units->paths) ? note_unread(units, patched, build, err) : 0;
@@ -290,7 +291,7 @@ int units_note_unread(const struct units *units, const tree_files *patched, stru
 
 /* ---- what the assembler includes ---- */
 
-static bool mentions(const char *path, const tree_files *unknown)
+static bool mentions(const char *path, const strvec *unknown)
 {
 	auto_buf struct buf text = { 0 };
 	char **file;
@@ -306,26 +307,19 @@ static bool mentions(const char *path, const tree_files *unknown)
 /*
  * No list of dependencies has what `.incbin` reads: a source that names the file counts as patched.
  */
-int units_find_mentions(const struct units *units, const tree_files *patched, tree_files *ret,
+int units_find_mentions(const struct units *units, const strvec *patched, strvec *ret,
 			struct uspl_err *err)
 {
-	auto_vec tree_files unknown = { 0 };
+	auto_strvec strvec unknown = { 0 };
 	const struct content *content;
 	char **file;
-	int rc = 0;
 
-	vec_for_each (patched, file) {
-		char **slot = is_unknown(*file) ? vec_push(&unknown) : NULL;
-
-		if (slot)
-			*slot = *file;
-	}
-	vec_for_each (&units->contents, content) {
-		char **slot = unknown.n && !rc && mentions(content->path, &unknown) ? vec_push(ret)
-										    : NULL;
-
-		if (slot && !(*slot = realpath(content->path, NULL)))
-			rc = uspl_fail_nomem(err);
-	}
-	return rc;
+	vec_for_each (patched, file)
+		if (is_unknown(*file) && !strvec_add(&unknown, *file))
+			return uspl_fail_nomem(err);
+	vec_for_each (&units->contents, content)
+		if (unknown.n && mentions(content->path, &unknown) &&
+		    !strvec_take(ret, realpath(content->path, NULL)))
+			return uspl_fail_nomem(err);
+	return 0;
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/strvec.h"
 #include "create/build/inputs.h"
 #include "create/build/record.h"
 #include "create/build/units.h"
@@ -15,8 +16,7 @@
  * A patched source without any compilation: the build went past the wrapper, or doesn't use the
  * source at all.
  */
-static int check_compiled(const struct units *units, const tree_files *patched,
-			  struct uspl_err *err)
+static int check_compiled(const struct units *units, const strvec *patched, struct uspl_err *err)
 {
 	char **file;
 
@@ -38,7 +38,7 @@ static int check_compiled(const struct units *units, const tree_files *patched,
 }
 
 /* Every unit of a program that includes a patched file must have been compiled again. */
-static int check_rebuilt(const struct units *units, const tree_files *patched, struct uspl_err *err)
+static int check_rebuilt(const struct units *units, const strvec *patched, struct uspl_err *err)
 {
 	const struct program *program;
 	const struct input *input;
@@ -65,8 +65,8 @@ static int check_rebuilt(const struct units *units, const tree_files *patched, s
 	return 0;
 }
 
-int units_is_generated(const struct units *units, const struct record *post,
-		       const tree_files *patched, bool *ret, struct uspl_err *err)
+int units_is_generated(const struct units *units, const struct record *post, const strvec *patched,
+		       bool *ret, struct uspl_err *err)
 {
 	const struct record *pre =
 		post->kind == RECORD_COMPILE ? units_pre_record(units, post->output) : NULL;
@@ -90,10 +90,9 @@ static bool was_tried(const struct units *units, const struct record *record)
 	       access(record->source, F_OK) < 0;
 }
 
-static int note_generated(const struct units *units, const tree_files *patched,
-			  struct uspl_err *err)
+static int note_generated(const struct units *units, const strvec *patched, struct uspl_err *err)
 {
-	auto_tree_files tree_files named = { 0 };
+	auto_strvec strvec named = { 0 };
 	struct record **slot;
 	int rc = units_find_mentions(units, patched, &named, err);
 
@@ -235,7 +234,7 @@ static int check_link(const struct units *units, const struct program *program,
 	return -USPL_E_UNSUPPORTED;
 }
 
-int units_check(const struct units *units, const tree_files *patched, struct uspl_err *err)
+int units_check(const struct units *units, const strvec *patched, struct uspl_err *err)
 {
 	const struct program *program;
 	int rc = check_compiled(units, patched, err);

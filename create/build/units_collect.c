@@ -274,7 +274,7 @@ int units_renew_all(const struct units *units, const struct timespec *now, struc
 	return 0;
 }
 
-int units_renew_dependents(const struct units *units, const tree_files *files,
+int units_renew_dependents(const struct units *units, const strvec *files,
 			   const struct timespec *now, struct uspl_err *err)
 {
 	struct timespec times[2] = { *now, *now };

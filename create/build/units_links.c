@@ -246,14 +246,9 @@ static bool copy_facts(const struct build_link *from, struct build_link *to)
 	to->soname = from->soname ? strdup(from->soname) : NULL;
 	to->file = from->file ? strdup(from->file) : NULL;
 	to->before = from->before ? strdup(from->before) : NULL;
-	vec_for_each (&from->build_ids, id) {
-		char **slot = vec_push(&to->build_ids);
-
-		if (slot)
-			*slot = strdup(*id);
-		if (!slot || !*slot)
+	vec_for_each (&from->build_ids, id)
+		if (!strvec_add(&to->build_ids, *id))
 			return false;
-	}
 	return (to->soname || !from->soname) && (to->file || !from->file) &&
 	       (to->before || !from->before);
 }
@@ -317,7 +312,7 @@ static int finish(struct units *units, struct uspl_err *err)
 	return 0;
 }
 
-int units_add_post(struct units *units, const tree_files *patched, struct build *build,
+int units_add_post(struct units *units, const strvec *patched, struct build *build,
 		   struct uspl_err *err)
 {
 	char **file;

@@ -66,12 +66,9 @@ static int add_hooks(const struct diff *diff, struct update_target *target, stru
 		if (!slot->name || !slot->symbol || !slot->unit)
 			return uspl_fail_nomem(err);
 	}
-	vec_for_each (&diff->answers, answer) {
-		char **slot = answer->used ? vec_push(&target->answers) : NULL;
-
-		if (answer->used && (!slot || !(*slot = strdup(answer->name))))
+	vec_for_each (&diff->answers, answer)
+		if (answer->used && !strvec_add(&target->answers, answer->name))
 			return uspl_fail_nomem(err);
-	}
 	return 0;
 }
 

@@ -169,13 +169,10 @@ static int copy_sources(const struct apt *apt, const struct machine *machine, bo
 
 static int add_option(struct apt *apt, struct uspl_err *err, const char *name, const char *value)
 {
-	char **slot = vec_push(&apt->options);
+	char *option;
 
-	if (!slot || asprintf(slot, "-o%s=%s", name, value) < 0) {
-		if (slot)
-			*slot = NULL;
+	if (asprintf(&option, "-o%s=%s", name, value) < 0 || !strvec_take(&apt->options, option))
 		return uspl_fail_nomem(err);
-	}
 	return 0;
 }
 
@@ -295,11 +292,7 @@ int apt_update(struct apt *apt, struct uspl_err *err)
 
 void apt_release(struct apt *apt)
 {
-	char **option;
-
-	vec_for_each (&apt->options, option)
-		free(*option);
-	vec_release(&apt->options);
+	strvec_release(&apt->options);
 	if (apt->lock > 0)
 		close(apt->lock);
 	free(apt->folder);

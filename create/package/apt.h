@@ -12,12 +12,13 @@
 
 #include "base/buf.h"
 #include "base/cli.h"
+#include "base/strvec.h"
 
 struct apt {
-	char *folder;        /* of all of it */
-	VEC(char *) options; /* that make it this configuration */
-	int lock;            /* held as long as it is open */
-	bool is_new;         /* the lists have been fetched by this run */
+	char *folder;   /* of all of it */
+	strvec options; /* that make it this configuration */
+	int lock;       /* held as long as it is open */
+	bool is_new;    /* the lists have been fetched by this run */
 };
 
 /*

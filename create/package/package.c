@@ -20,19 +20,14 @@ static int add_note(struct package *package, struct uspl_err *err, const char *f
 
 static int add_note(struct package *package, struct uspl_err *err, const char *fmt, ...)
 {
-	char **slot = vec_push(&package->notes);
 	va_list args;
+	char *note;
 	int len;
 
-	if (!slot)
-		return uspl_fail_nomem(err);
 	va_start(args, fmt);
-	len = vasprintf(slot, fmt, args);
+	len = vasprintf(&note, fmt, args);
 	va_end(args);
-	if (len >= 0)
-		return 0;
-	*slot = NULL;
-	return uspl_fail_nomem(err);
+	return len >= 0 && strvec_take(&package->notes, note) ? 0 : uspl_fail_nomem(err);
 }
 
 /* "NAME" or "NAME=VERSION". */
@@ -216,16 +211,12 @@ const char *package_file_name(const struct package *package, const char *path)
 
 void package_release(struct package *package)
 {
-	char **note;
-
 	if (package->folder && file_remove_tree(package->folder, NULL) != 0)
 		fprintf(stderr, "note: cannot remove '%s'\n", package->folder);
 	if (package->folder)
 		close(package->lock);
-	shipped_files_release(&package->files);
-	vec_for_each (&package->notes, note)
-		free(*note);
-	vec_release(&package->notes);
+	strvec_release(&package->files);
+	strvec_release(&package->notes);
 	free(package->source);
 	free(package->from);
 	free(package->to);

@@ -9,6 +9,7 @@
 #ifndef USPL_CREATE_PACKAGE_PACKAGE_H
 #define USPL_CREATE_PACKAGE_PACKAGE_H
 
+#include "base/strvec.h"
 #include "create/package/shipped_files.h"
 #include "create/patch/series.h"
 
@@ -22,9 +23,9 @@ struct package {
 	 * has more, and last what these don't bring, if there is anything.
 	 */
 	series_patches changes;
-	shipped_files files; /* as the older version ships them */
-	VEC(char *) notes;   /* what the user should know, a sentence each */
-	int lock;            /* of the folder */
+	strvec files; /* as the older version ships them */
+	strvec notes; /* what the user should know, a sentence each */
+	int lock;     /* of the folder */
 };
 
 /*

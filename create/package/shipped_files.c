@@ -27,19 +27,12 @@ static bool is_program(const char *path)
 
 static int add_program(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
 {
-	char **slot;
-
 	(void)st;
-	if (!is_program(path))
-		return 0;
-	slot = vec_push((shipped_files *)ctx);
-	if (slot)
-		*slot = strdup(path);
-	return slot && *slot ? 0 : uspl_fail_nomem(err);
+	return !is_program(path) || strvec_add(ctx, path) ? 0 : uspl_fail_nomem(err);
 }
 
 /* The files of an installed package, where it lies. */
-static int add_installed(const char *package, shipped_files *ret, struct uspl_err *err)
+static int add_installed(const char *package, strvec *ret, struct uspl_err *err)
 {
 	auto_buf struct buf paths = { 0 };
 	int rc = dpkg_files(package, &paths, err);
@@ -56,7 +49,7 @@ static int add_installed(const char *package, shipped_files *ret, struct uspl_er
 }
 
 static int fetch_one(const char *name, const char *version, const char *folder, bool installed,
-		     shipped_files *ret, struct uspl_err *err)
+		     strvec *ret, struct uspl_err *err)
 {
 	auto_free char *own = file_join(folder, name);
 	auto_free char *root = own ? file_join(own, "root") : NULL;
@@ -71,8 +64,7 @@ static int fetch_one(const char *name, const char *version, const char *folder, 
 }
 
 static int fetch_installed(const struct source_package *source, const dpkg_packages *installed,
-			   const char *folder, shipped_files *ret, bool *ret_any,
-			   struct uspl_err *err)
+			   const char *folder, strvec *ret, bool *ret_any, struct uspl_err *err)
 {
 	const struct dpkg_package *package;
 
@@ -99,7 +91,7 @@ static bool is_listed_deb(const char *line)
 }
 
 /* By the .dsc file's Package-List (deb-src-control(5)). */
-static int fetch_listed(const struct source_package *source, const char *folder, shipped_files *ret,
+static int fetch_listed(const struct source_package *source, const char *folder, strvec *ret,
 			struct uspl_err *err)
 {
 	static const char label[] = "\nPackage-List:";
@@ -125,19 +117,10 @@ static int fetch_listed(const struct source_package *source, const char *folder,
 }
 
 int shipped_files_fetch(const struct source_package *source, const dpkg_packages *installed,
-			const char *folder, shipped_files *ret, struct uspl_err *err)
+			const char *folder, strvec *ret, struct uspl_err *err)
 {
 	bool any = false;
 	int rc = fetch_installed(source, installed, folder, ret, &any, err);
 
 	return rc || any ? rc : fetch_listed(source, folder, ret, err);
-}
-
-void shipped_files_release(shipped_files *files)
-{
-	char **file;
-
-	vec_for_each (files, file)
-		free(*file);
-	vec_release(files);
 }

@@ -4,11 +4,10 @@
 #define USPL_CREATE_PACKAGE_SHIPPED_FILES_H
 
 #include "base/cli.h"
+#include "base/strvec.h"
 #include "package/dpkg.h"
 
 struct source_package;
-
-typedef VEC(char *) shipped_files;
 
 /*
  * Fetches the binary packages of that version and unpacks them below `folder`, a folder to be made
@@ -17,8 +16,6 @@ typedef VEC(char *) shipped_files;
  * takes the installed files.
  */
 int shipped_files_fetch(const struct source_package *source, const dpkg_packages *installed,
-			const char *folder, shipped_files *ret,
-			struct uspl_err *err) uspl_must_check;
-void shipped_files_release(shipped_files *files);
+			const char *folder, strvec *ret, struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/strmap.h"
+#include "base/strvec.h"
 #include "create/tree/lines.h"
 #include "create/tree/paths.h"
 #include "create/tree/tree.h"
@@ -78,7 +79,7 @@ static int renumber(const char *path, const struct buf *pre, bool numbered, stru
 }
 
 int patched_renumber(const struct build_paths *paths, const struct strmap *originals,
-		     const tree_files *patched, struct numbering *ret, struct uspl_err *err)
+		     const strvec *patched, struct numbering *ret, struct uspl_err *err)
 {
 	char **path;
 
@@ -152,7 +153,7 @@ static void plain_file_release(struct plain_file *file)
 	buf_release(&file->numbered);
 }
 
-int patched_put_back(plain_files *plain, const tree_files *patched, struct uspl_err *err)
+int patched_put_back(plain_files *plain, const strvec *patched, struct uspl_err *err)
 {
 	size_t kept = 0;
 	int rc = 0;
@@ -160,7 +161,7 @@ int patched_put_back(plain_files *plain, const tree_files *patched, struct uspl_
 	for (size_t i = 0; i < plain->n; i++) {
 		struct plain_file *file = &plain->items[i];
 
-		if (access(file->path, F_OK) < 0 || tree_files_has(patched, file->path)) {
+		if (access(file->path, F_OK) < 0 || strvec_has(patched, file->path)) {
 			plain_file_release(file);
 			continue;
 		}

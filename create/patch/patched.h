@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include "base/strvec.h"
 #include "create/tree/lines.h"
 #include "create/tree/tree.h"
 
@@ -41,7 +42,7 @@ struct numbering {
  * lines keep the numbers that they have had until now (lines.h). Takes these into ret.
  */
 int patched_renumber(const struct build_paths *paths, const struct strmap *originals,
-		     const tree_files *patched, struct numbering *ret,
+		     const strvec *patched, struct numbering *ret,
 		     struct uspl_err *err) uspl_must_check;
 /* Writes the files as the diffs left them: the directives are in the way of the compiler. */
 int patched_give_up(struct numbering *numbering, struct uspl_err *err) uspl_must_check;
@@ -51,7 +52,7 @@ int patched_take_out(plain_files *plain, struct uspl_err *err) uspl_must_check;
  * After the next diff: files that it touched are no longer ours, all others become what they were,
  * with their times.
  */
-int patched_put_back(plain_files *plain, const tree_files *patched,
+int patched_put_back(plain_files *plain, const strvec *patched,
 		     struct uspl_err *err) uspl_must_check;
 void patched_release(plain_files *plain);
 void patched_release_numbering(struct numbering *numbering);

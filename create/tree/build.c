@@ -9,17 +9,14 @@
 
 int build_note(struct build *build, struct uspl_err *err, const char *fmt, ...)
 {
-	char **slot = vec_push(&build->notes);
 	va_list args;
-	int len = -1;
+	char *note;
+	int len;
 
 	va_start(args, fmt);
-	if (slot)
-		len = vasprintf(slot, fmt, args);
+	len = vasprintf(&note, fmt, args);
 	va_end(args);
-	if (slot && len < 0)
-		build->notes.n--;
-	return len < 0 ? uspl_fail_nomem(err) : 0;
+	return len >= 0 && strvec_take(&build->notes, note) ? 0 : uspl_fail_nomem(err);
 }
 
 int build_unit_changed(const struct build_unit *unit, bool *ret, struct uspl_err *err)
@@ -58,11 +55,7 @@ int build_link_changed(const struct build *build, const struct build_link *link,
 
 void build_link_release(struct build_link *link)
 {
-	char **id;
-
-	vec_for_each (&link->build_ids, id)
-		free(*id);
-	vec_release(&link->build_ids);
+	strvec_release(&link->build_ids);
 	vec_release(&link->units);
 	free(link->soname);
 	free(link->file);
@@ -74,7 +67,6 @@ void build_free(struct build *build)
 {
 	struct build_unit *unit;
 	struct build_link *link;
-	char **note;
 
 	if (!build)
 		return;
@@ -88,9 +80,7 @@ void build_free(struct build *build)
 	vec_for_each (&build->links, link)
 		build_link_release(link);
 	vec_release(&build->links);
-	vec_for_each (&build->notes, note)
-		free(*note);
-	vec_release(&build->notes);
+	strvec_release(&build->notes);
 	free(build->patch);
 	free(build);
 }

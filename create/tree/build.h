@@ -4,6 +4,7 @@
 #define USPL_CREATE_TREE_BUILD_H
 
 #include "base/cleanup.h"
+#include "base/strvec.h"
 #include "base/types.h"
 #include "base/vec.h"
 
@@ -60,7 +61,7 @@ struct build_link {
 	char *path;   /* relative to the tree: "src/redis-server" */
 	char *soname; /* NULL if none */
 	/* In hex: of the pre build, and of what the user has at this path in the tree. */
-	VEC(char *) build_ids;
+	strvec build_ids;
 	/*
 	 * So many of these, the first ones, are only those of the copy that was built: as a rule
 	 * they depend on where that lay, by the paths in its debugging information.
@@ -84,7 +85,7 @@ struct build {
 	size_t patch_len;
 	VEC(struct build_unit) units;
 	VEC(struct build_link) links;
-	VEC(char *) notes; /* what the user should know of the builds, a sentence each */
+	strvec notes; /* what the user should know of the builds, a sentence each */
 };
 
 /* Do the objects of one of its units differ between the builds? Also if one is new or gone. */

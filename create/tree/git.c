@@ -100,7 +100,7 @@ static void become_git(const char *tree, const char *path)
 	_exit(127);
 }
 
-void git_hide_changes(const struct build_paths *paths, const tree_files *patched)
+void git_hide_changes(const struct build_paths *paths, const strvec *patched)
 {
 	auto_free char *index = file_join(paths->tree, ".git/index");
 	char **file;

@@ -3,6 +3,7 @@
 #ifndef USPL_CREATE_TREE_GIT_H
 #define USPL_CREATE_TREE_GIT_H
 
+#include "base/strvec.h"
 #include "create/tree/tree.h"
 
 struct build_paths;
@@ -15,6 +16,6 @@ struct uspl_err;
  */
 int git_copy(const struct build_paths *paths, struct uspl_err *err) uspl_must_check;
 /* Makes git take the files for unchanged; without git, or a repository, does nothing. */
-void git_hide_changes(const struct build_paths *paths, const tree_files *patched);
+void git_hide_changes(const struct build_paths *paths, const strvec *patched);
 
 #endif

@@ -22,6 +22,7 @@
 #include "base/cli.h"
 #include "base/compiler.h"
 #include "base/file.h"
+#include "base/strvec.h"
 #include "base/text.h"
 #include "create/tree/paths.h"
 #include "create/tree/recipe.h"
@@ -44,18 +45,13 @@ static const char *const compilers[] = {
 struct state {
 	const struct build_paths *paths;
 	const char *own; /* the folder that we work in: it may lie in the tree */
-	tree_files lines;
+	strvec lines;
 };
 
 static int add_line(struct state *state, char *line, struct uspl_err *err)
 {
-	char **slot = line ? vec_push(&state->lines) : NULL;
-
-	if (!slot) {
-		free(line);
+	if (!strvec_take(&state->lines, line))
 		return uspl_fail_nomem(err);
-	}
-	*slot = line;
 	for (; *line; line++)
 		if (*line == '\n')
 			*line = ' ';
@@ -222,7 +218,7 @@ static int add_state(struct prebuild *prebuild, const struct build_paths *paths,
 
 	vec_for_each (&state.lines, line)
 		buf_addf(&prebuild->state, "%s\n", *line);
-	tree_files_release(&state.lines);
+	strvec_release(&state.lines);
 	return rc || !prebuild->state.oom ? rc : uspl_fail_nomem(err);
 }
 

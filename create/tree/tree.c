@@ -4,6 +4,7 @@
 #include "create/tree/tree.h"
 
 #include "base/strmap.h"
+#include "base/strvec.h"
 #include "create/tree/paths.h"
 
 #include <errno.h>
@@ -287,46 +288,21 @@ int tree_original(const struct build_paths *paths, const struct strmap *original
 
 struct comparison {
 	const struct strmap *inodes;
-	tree_files *files;
+	strvec *files;
 };
 
 static int note_changed(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
 {
 	struct comparison *comparison = ctx;
-	char **slot;
 
 	if ((uintptr_t)strmap_get(comparison->inodes, path) == st->st_ino)
 		return 0;
-	slot = vec_push(comparison->files);
-	if (slot)
-		*slot = strdup(path);
-	return slot && *slot ? 0 : uspl_fail_nomem(err);
+	return strvec_add(comparison->files, path) ? 0 : uspl_fail_nomem(err);
 }
 
-int tree_changed(const char *tree, const struct strmap *inodes, tree_files *ret,
-		 struct uspl_err *err)
+int tree_changed(const char *tree, const struct strmap *inodes, strvec *ret, struct uspl_err *err)
 {
 	struct comparison comparison = { inodes, ret };
 
 	return tree_walk(tree, note_changed, &comparison, err);
-}
-
-bool tree_files_has(const tree_files *files, const char *path)
-{
-	char **file;
-
-	vec_for_each (files, file) {
-		if (!strcmp(*file, path))
-			return true;
-	}
-	return false;
-}
-
-void tree_files_release(tree_files *files)
-{
-	char **file;
-
-	vec_for_each (files, file)
-		free(*file);
-	vec_release(files);
 }

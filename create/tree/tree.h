@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/types.h"
-#include "base/vec.h"
+#include "base/strvec.h"
 
 struct buf;
 struct build_paths;
@@ -39,7 +39,6 @@ typedef int (*tree_visit)(const char *path, const struct stat *st, void *ctx, st
 /* Calls visit for every regular file below a folder, those of version control left out. */
 int tree_walk(const char *path, tree_visit visit, void *ctx, struct uspl_err *err) uspl_must_check;
 
-typedef VEC(char *) tree_files;
 /*
  * Notes all files of the tree by their inodes, for tree_changed. C and C++ sources that aren't
  * among the originals yet are kept as they are, for tree_original.
@@ -50,12 +49,7 @@ int tree_snapshot(const struct build_paths *paths, struct strmap *inodes, struct
 int tree_original(const struct build_paths *paths, const struct strmap *originals, const char *path,
 		  struct buf *ret, struct uspl_err *err) uspl_must_check;
 /* Appends the files that were made or replaced since the snapshot. */
-int tree_changed(const char *tree, const struct strmap *inodes, tree_files *ret,
+int tree_changed(const char *tree, const struct strmap *inodes, strvec *ret,
 		 struct uspl_err *err) uspl_must_check;
-/* True if the path is one of the files. */
-bool tree_files_has(const tree_files *files, const char *path);
-void tree_files_release(tree_files *files);
-DEFINE_AUTO_RELEASE(tree_files, tree_files, tree_files_release)
-#define auto_tree_files __attribute__((cleanup(cleanup_tree_files_)))
 
 #endif

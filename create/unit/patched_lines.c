@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/strvec.h"
 #include "base/text.h"
 #include "create/patch/diff_read.h"
 #include "create/patch/sections.h"
@@ -22,7 +23,7 @@ struct patched_line {
 
 struct patched_lines {
 	char *diff;
-	VEC(char *) files;
+	strvec files;
 	VEC(struct patched_line) lines;
 };
 
@@ -113,14 +114,11 @@ static int read_sections(struct patched_lines *lines, const section_list *sectio
 	struct counter counter = { 0 };
 
 	vec_for_each (sections, section) {
-		char *file = section_name(section), **slot = file ? vec_push(&lines->files) : NULL;
+		char *file = section_name(section);
 		int rc;
 
-		if (!slot) {
-			free(file);
+		if (!strvec_take(&lines->files, file))
 			return uspl_fail_nomem(err);
-		}
-		*slot = file;
 		counter.in_run = false;
 		rc = is_twice(sections, file) ? 0
 					      : read_section(lines, section, file, &counter, err);
@@ -154,13 +152,9 @@ int patched_lines_read(const char *diff, struct patched_lines **ret, struct uspl
 
 void patched_lines_free(struct patched_lines *lines)
 {
-	char **file;
-
 	if (!lines)
 		return;
-	vec_for_each (&lines->files, file)
-		free(*file);
-	vec_release(&lines->files);
+	strvec_release(&lines->files);
 	vec_release(&lines->lines);
 	free(lines->diff);
 	free(lines);

@@ -13,7 +13,6 @@ void report_warn(struct report *report, const char *fmt, ...)
 {
 	auto_free char *raw = NULL;
 	auto_free char *text = NULL;
-	char **slot;
 	va_list ap;
 	int len;
 
@@ -27,21 +26,14 @@ void report_warn(struct report *report, const char *fmt, ...)
 	text = demangle_text(raw);
 	if (!text)
 		return;
-	vec_for_each (&report->warnings, slot)
-		if (!strcmp(*slot, text))
-			return;
-	slot = vec_push(&report->warnings);
-	if (slot)
-		*slot = take_ptr(text);
+	/* Out of memory costs a warning. */
+	if (!strvec_has(&report->warnings, text))
+		(void)!strvec_take(&report->warnings, take_ptr(text));
 }
 
 void report_release(struct report *report)
 {
-	char **text;
-
-	vec_for_each (&report->warnings, text)
-		free(*text);
-	vec_release(&report->warnings);
+	strvec_release(&report->warnings);
 	buf_release(&report->explanation);
 	buf_release(&report->suggestion);
 	patched_lines_free(report->patched);

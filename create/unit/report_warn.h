@@ -9,12 +9,12 @@
 #define USPL_CREATE_UNIT_REPORT_WARN_H
 
 #include "base/buf.h"
-#include "base/vec.h"
+#include "base/strvec.h"
 #include "create/unit/patched_lines.h"
 
 struct report {
 	struct patched_lines *patched; /* the source lines that change; NULL: they aren't known */
-	VEC(char *) warnings;          /* one line each, in the order in which they came up */
+	strvec warnings;               /* one line each, in the order in which they came up */
 	bool explain;                  /* fill in the explanation */
 	bool adopt_data;               /* initial values may change where that is sound */
 	struct buf explanation;        /* lines for people */

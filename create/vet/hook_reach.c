@@ -17,6 +17,7 @@
 
 #include "arch/arch.h"
 #include "base/hook_kind.h"
+#include "base/strvec.h"
 #include "create/diff/quiet_units.h"
 #include "create/unit/diff_unit.h"
 #include "create/unit/normalise.h"
@@ -39,7 +40,6 @@ struct reach {
 	const struct diff_hook *hook;
 	bool still;
 	struct strmap seen; /* functions, by unit and name */
-	VEC(char *) keys;   /* of seen */
 	struct uspl_err *err;
 };
 
@@ -103,15 +103,12 @@ static int note_seen(struct reach *reach, const struct side *side, const struct 
 		     bool *ret_seen)
 {
 	auto_buf struct buf key = { 0 };
-	char **slot = vec_push(&reach->keys);
 
 	buf_addf(&key, "%s:%s", side->source, code->name);
-	if (!slot || key.oom)
-		return uspl_fail_nomem(reach->err);
-	*slot = buf_take(&key);
-	*ret_seen = strmap_get(&reach->seen, *slot) != NULL;
-	return *ret_seen || strmap_set(&reach->seen, *slot, reach) ? 0
-								   : uspl_fail_nomem(reach->err);
+	*ret_seen = strmap_get(&reach->seen, buf_str(&key)) != NULL;
+	if (!key.oom && (*ret_seen || strmap_set(&reach->seen, buf_str(&key), reach)))
+		return 0;
+	return uspl_fail_nomem(reach->err);
 }
 
 /* Code that isn't carried: of the program, as it stays. */
@@ -253,12 +250,8 @@ static int check_hook(struct diff *diff, const struct diff_hook *hook, struct us
 	};
 	const struct step first = { NULL, syminfo_of(hook->function)->side, hook->function->sec,
 				    0 };
-	char **key;
 	int rc = walk_code(&reach, &first);
 
-	vec_for_each (&reach.keys, key)
-		free(*key);
-	vec_release(&reach.keys);
 	strmap_release(&reach.seen);
 	return rc;
 }

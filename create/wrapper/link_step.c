@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/strvec.h"
 #include "create/wrapper/lto.h"
 #include "create/wrapper/record_write.h"
 #include "create/wrapper/steps.h"
@@ -156,8 +157,8 @@ static void linking_release(struct linking *linking)
 DEFINE_AUTO_RELEASE(linking, struct linking, linking_release)
 #define auto_linking __attribute__((cleanup(cleanup_linking_)))
 
-static int record_link(const struct tool *tool, const struct linking *linking,
-		       const trace_inputs *inputs, struct uspl_err *err)
+static int record_link(const struct tool *tool, const struct linking *linking, const strvec *inputs,
+		       struct uspl_err *err)
 {
 	auto_buf struct buf line = { 0 };
 	char **input;
@@ -195,7 +196,7 @@ static int run(const struct tool *tool, const tool_argv *argv, struct linking *l
 {
 	auto_buf struct buf out = { 0 };
 	auto_buf struct buf rest = { 0 };
-	auto_trace trace_inputs inputs = { 0 };
+	auto_strvec strvec inputs = { 0 };
 	int rc;
 
 	let_go(linking->output);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/strvec.h"
 #include "base/subprocess.h"
 #include "create/wrapper/record_write.h"
 
@@ -138,7 +139,7 @@ static int each_line(const char *text, line_fn fn, void *ctx, struct uspl_err *e
 /* What is joined. */
 struct joining {
 	const struct lto *lto;
-	VEC(char *) files;
+	strvec files;
 	const char *unit; /* what the program's symbol table calls the source of the code */
 	const char
 		*list; /* what the linker was given, a line each; "" if it has made them itself */
@@ -148,14 +149,7 @@ struct joining {
 
 static int add_file(struct joining *joining, char *path, struct uspl_err *err)
 {
-	char **slot = path ? vec_push(&joining->files) : NULL;
-
-	if (!slot) {
-		free(path);
-		return uspl_fail_nomem(err);
-	}
-	*slot = path;
-	return 0;
+	return strvec_take(&joining->files, path) ? 0 : uspl_fail_nomem(err);
 }
 
 static int add_copy(const char *line, void *ctx, struct uspl_err *err)
@@ -337,13 +331,10 @@ int lto_end(const struct tool *tool, const struct lto *lto, const char *output, 
 	auto_buf struct buf list = { 0 };
 	struct joining joining = { .lto = lto, .rest = rest };
 	int rc = find_made(&joining, output, &list, err);
-	char **file;
 
 	if (!rc && joining.files.n)
 		rc = finish(tool, &joining, output, command, ret_name, err);
-	vec_for_each (&joining.files, file)
-		free(*file);
-	vec_release(&joining.files);
+	strvec_release(&joining.files);
 	buf_release(&joining.others);
 	return rc;
 }

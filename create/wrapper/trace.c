@@ -42,21 +42,13 @@ static enum file_kind kind_of(const char *path)
 	return FILE_OTHER;
 }
 
-static int add_input(trace_inputs *inputs, char *input, struct uspl_err *err)
+static int add_input(strvec *inputs, char *input, struct uspl_err *err)
 {
-	char **slot = input ? vec_push(inputs) : NULL;
-
-	if (!slot) {
-		free(input);
-		return uspl_fail_nomem(err);
-	}
-	*slot = input;
-	return 0;
+	return strvec_take(inputs, input) ? 0 : uspl_fail_nomem(err);
 }
 
 /* A thin archive has only names; they are relative to its folder. */
-static int add_thin(const char *archive, const char *member, trace_inputs *inputs,
-		    struct uspl_err *err)
+static int add_thin(const char *archive, const char *member, strvec *inputs, struct uspl_err *err)
 {
 	auto_free char *path = NULL;
 	int folder = (int)(file_basename(archive) - archive);
@@ -70,7 +62,7 @@ static int add_thin(const char *archive, const char *member, trace_inputs *input
 	return add_input(inputs, record_path(path), err);
 }
 
-static int add_member(const char *archive, const char *member, bool thin, trace_inputs *inputs,
+static int add_member(const char *archive, const char *member, bool thin, strvec *inputs,
 		      struct uspl_err *err)
 {
 	auto_free char *path = NULL;
@@ -88,7 +80,7 @@ static int add_member(const char *archive, const char *member, bool thin, trace_
  * Both forms of an archive's member: "(A)M" and "A(M)". The archive is checked, for file names have
  * parentheses too.
  */
-static int parse_member(char *line, trace_inputs *inputs, bool *ret_found, struct uspl_err *err)
+static int parse_member(char *line, strvec *inputs, bool *ret_found, struct uspl_err *err)
 {
 	size_t len = strlen(line);
 	char *archive, *member;
@@ -116,8 +108,7 @@ static int parse_member(char *line, trace_inputs *inputs, bool *ret_found, struc
 	return *ret_found ? add_member(archive, member, kind == FILE_THIN, inputs, err) : 0;
 }
 
-static int parse_line(const char *said, trace_inputs *inputs, struct buf *rest,
-		      struct uspl_err *err)
+static int parse_line(const char *said, strvec *inputs, struct buf *rest, struct uspl_err *err)
 {
 	const char *line = strncmp(said, MOLD, strlen(MOLD)) ? said : said + strlen(MOLD);
 	enum file_kind kind = *line ? kind_of(line) : FILE_NONE;
@@ -140,7 +131,7 @@ static int parse_line(const char *said, trace_inputs *inputs, struct buf *rest,
 	return 0;
 }
 
-int trace_parse(const char *text, trace_inputs *inputs, struct buf *rest, struct uspl_err *err)
+int trace_parse(const char *text, strvec *inputs, struct buf *rest, struct uspl_err *err)
 {
 	while (*text) {
 		size_t len = strcspn(text, "\n");
@@ -152,13 +143,4 @@ int trace_parse(const char *text, trace_inputs *inputs, struct buf *rest, struct
 		text += len + (text[len] == '\n');
 	}
 	return rest->oom ? uspl_fail_nomem(err) : 0;
-}
-
-void trace_release(trace_inputs *inputs)
-{
-	char **input;
-
-	vec_for_each (inputs, input)
-		free(*input);
-	vec_release(inputs);
 }

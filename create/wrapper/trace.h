@@ -5,9 +5,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/vec.h"
-
-typedef VEC(char *) trace_inputs;
+#include "base/strvec.h"
 
 /*
  * Reads the standard output of a link with -t -t. Appends to inputs, in the form of record_write.h,
@@ -15,11 +13,9 @@ typedef VEC(char *) trace_inputs;
  * libraries, archives, linker scripts) are dropped; all other lines go to rest, since they are what
  * the build wants to see. Understands GNU ld, gold, lld and mold.
  */
-int trace_parse(const char *text, trace_inputs *inputs, struct buf *rest,
+int trace_parse(const char *text, strvec *inputs, struct buf *rest,
 		struct uspl_err *err) uspl_must_check;
 /* Frees the strings and the array. */
-void trace_release(trace_inputs *inputs);
-DEFINE_AUTO_RELEASE(trace, trace_inputs, trace_release)
 #define auto_trace __attribute__((cleanup(cleanup_trace_)))
 
 #endif

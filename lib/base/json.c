@@ -88,6 +88,16 @@ void json_string(struct json *json, const char *key, const char *value)
 	buf_addstr(&json->buf, "null");
 }
 
+void json_strings(struct json *json, const char *key, const strvec *values)
+{
+	char *const *value;
+
+	json_open(json, key, '[');
+	vec_for_each (values, value)
+		json_string(json, NULL, *value);
+	json_close(json, ']');
+}
+
 void json_bytes(struct json *json, const char *key, const char *value, size_t len)
 {
 	begin_value(json, key);

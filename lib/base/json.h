@@ -20,6 +20,7 @@
 #define USPL_BASE_JSON_H
 
 #include "base/buf.h"
+#include "base/strvec.h"
 
 struct json {
 	struct buf buf;
@@ -34,6 +35,8 @@ void json_open(struct json *json, const char *key, char bracket);
 void json_close(struct json *json, char bracket);
 /* A string; null for NULL. */
 void json_string(struct json *json, const char *key, const char *value);
+/* An array of strings. */
+void json_strings(struct json *json, const char *key, const strvec *values);
 /* The same for len bytes. */
 void json_bytes(struct json *json, const char *key, const char *value, size_t len);
 /* A whole number. */

@@ -112,3 +112,15 @@ bool text_is_odd(const char *text)
 	text_add_printable(&shown, text, strlen(text), false);
 	return strcmp(buf_str(&shown), text) != 0;
 }
+
+bool text_has_word(const char *list, char separator, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *end; *list; list = *end ? end + 1 : end) {
+		end = strchrnul(list, separator);
+		if ((size_t)(end - list) == len && !memcmp(list, word, len))
+			return true;
+	}
+	return false;
+}

@@ -34,6 +34,8 @@ void text_add_printable(struct buf *buf, const char *text, size_t len, bool keep
 bool text_is_odd(const char *text);
 /* True if text ends with `end`, and isn't only that. */
 bool text_ends_with(const char *text, const char *end);
+/* Is the word one of those of a list, which has one separator between two of them? */
+bool text_has_word(const char *list, char separator, const char *word);
 /* How many columns text takes, every character counted as one. */
 size_t text_width(const char *text);
 

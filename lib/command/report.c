@@ -71,8 +71,8 @@ static void success_json(const struct report *report, struct buf *out)
 	open_object(&json, report);
 	json_string(&json, "state", region_state_name(state));
 	report_functions(&json, &report->regions);
-	if (report->direction == TRANSITION_ON)
-		report_pending(&json, report->pending.items, report->pending.n);
+	if (report->direction == TRANSITION_ON && report->pending.n)
+		json_strings(&json, "pending", &report->pending);
 	report_words(&json, "replaced", report->replaced);
 	json_number(&json, "stop_us", (int64_t)(report->result.stop_us + 0.5));
 	json_number(&json, "held_us", (int64_t)(report->result.held_us + 0.5));
@@ -165,11 +165,7 @@ void report_outcome(const struct report *report, const struct uspl_err *err, boo
 
 int report_add_pending(struct report *report, const char *name, struct uspl_err *err)
 {
-	char **item = vec_push(&report->pending);
-
-	if (item)
-		*item = strdup(name);
-	return item && *item ? 0 : uspl_fail_nomem(err);
+	return strvec_add(&report->pending, name) ? 0 : uspl_fail_nomem(err);
 }
 
 int report_add_remark(struct report *report, struct uspl_err *err, const char *kind,
@@ -229,16 +225,10 @@ int report_note_left_out(struct report *report, struct uspl_err *err)
 
 void report_clear(struct report *report)
 {
-	char **text;
-
-	vec_for_each (&report->pending, text)
-		free(*text);
-	vec_for_each (&report->remarks, text)
-		free(*text);
 	free(report->replaced);
 	report->replaced = NULL;
-	vec_release(&report->pending);
-	vec_release(&report->remarks);
+	strvec_release(&report->pending);
+	strvec_release(&report->remarks);
 	vec_release(&report->regions);
 	hook_log_release(&report->hooks);
 	transition_outlook_release(&report->outlook);

@@ -17,6 +17,7 @@
 #define USPL_COMMAND_REPORT_H
 
 #include "base/json.h"
+#include "base/strvec.h"
 #include "switch/transition.h"
 
 struct report {
@@ -30,11 +31,11 @@ struct report {
 	 * Names of libraries: applied, those that the process hasn't loaded; undone, those that the
 	 * update was pending for.
 	 */
-	VEC(char *) pending;
+	strvec pending;
 	/* Ids of the updates whose place it took, separated by blanks; NULL: none. */
 	char *replaced;
-	hook_log hooks;      /* those that were called */
-	VEC(char *) remarks; /* lines for stderr: what the user has to know of a success */
+	hook_log hooks; /* those that were called */
+	strvec remarks; /* lines for stderr: what the user has to know of a success */
 	struct transition_result result;
 	bool checked; /* nothing was changed; outlook tells what was seen */
 	struct transition_outlook outlook;
@@ -67,8 +68,6 @@ int report_note_left_out(struct report *report, struct uspl_err *err) uspl_must_
 size_t report_count(const region_list *regions);
 /* Adds "functions":[...] of the regions to an open object; "new" only where that is known. */
 void report_functions(struct json *json, const region_list *regions);
-/* Adds "pending":[...] to an open object, if there are any. */
-void report_pending(struct json *json, char *const *names, size_t n);
 /* Adds KEY:[...] of words with blanks between them to an open object, if there are any. */
 void report_words(struct json *json, const char *key, const char *words);
 /* Adds "changed" to an open object, of one of many processes. */

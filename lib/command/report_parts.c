@@ -35,16 +35,6 @@ void report_functions(struct json *json, const region_list *regions)
 	json_close(json, ']');
 }
 
-void report_pending(struct json *json, char *const *names, size_t n)
-{
-	if (!n)
-		return;
-	json_open(json, "pending", '[');
-	for (size_t i = 0; i < n; i++)
-		json_string(json, NULL, names[i]);
-	json_close(json, ']');
-}
-
 void report_changed(struct json *json, const struct report *report, bool changed)
 {
 	if (report->one_of_many)

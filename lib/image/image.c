@@ -90,15 +90,17 @@ bool image_add_seg(struct image *image, const struct image_seg *seg)
 bool image_add_function(struct image *image, const char *name, taddr addr, uint64_t size)
 {
 	const size_t at = image_first_sym(image, addr);
-	char **copy = vec_push(&image->added_names);
 
-	if (!copy || !(*copy = strdup(name)) || !vec_push(&image->syms))
+	if (!strvec_add(&image->added_names, name) || !vec_push(&image->syms))
 		return false;
 	memmove(image->syms.items + at + 1, image->syms.items + at,
 		(image->syms.n - 1 - at) * sizeof(*image->syms.items));
-	image->syms.items[at] = (struct image_sym){
-		.name = *copy, .addr = addr, .size = size, .type = STT_FUNC, .bind = STB_LOCAL
-	};
+	image->syms.items[at] =
+		(struct image_sym){ .name = image->added_names.items[image->added_names.n - 1],
+				    .addr = addr,
+				    .size = size,
+				    .type = STT_FUNC,
+				    .bind = STB_LOCAL };
 	return true;
 }
 
@@ -201,13 +203,10 @@ bool image_holds(const struct image *image, taddr addr)
 void image_free(struct image *image)
 {
 	struct image_seg *seg;
-	char **name;
 
 	if (!image)
 		return;
-	vec_for_each (&image->added_names, name)
-		free(*name);
-	vec_release(&image->added_names);
+	strvec_release(&image->added_names);
 	vec_for_each (&image->segs, seg)
 		free(seg->bytes);
 	vec_release(&image->segs);

@@ -9,6 +9,7 @@
 #define USPL_IMAGE_IMAGE_H
 
 #include "base/cleanup.h"
+#include "base/strvec.h"
 #include "base/types.h"
 #include "base/vec.h"
 
@@ -74,7 +75,7 @@ struct image {
 	 * function.)
 	 */
 	VEC(taddr) parts;
-	VEC(char *) added_names; /* of the syms that image_add_function has added */
+	strvec added_names; /* of the syms that image_add_function has added */
 	/* Made by the applied updates, the newest for each entry. Their code is among segs. */
 	VEC(struct image_redirect) redirects;
 	/* In the code of these updates, sorted by their fields. */

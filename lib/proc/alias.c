@@ -9,27 +9,23 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/strvec.h"
 
 /* Adds the last part of a path, len long; an empty one isn't a name. */
-static int add_name(alias_vec *aliases, const char *path, size_t len, struct uspl_err *err)
+static int add_name(strvec *aliases, const char *path, size_t len, struct uspl_err *err)
 {
 	auto_free char *copy = strndup(path, len);
-	char **slot;
 
 	if (!copy)
 		return uspl_fail_nomem(err);
-	if (!file_basename(copy)[0])
-		return 0;
-	slot = vec_push(aliases);
-	if (!slot)
-		return uspl_fail_nomem(err);
-	*slot = strdup(file_basename(copy));
-	return *slot ? 0 : uspl_fail_nomem(err);
+	return !file_basename(copy)[0] || strvec_add(aliases, file_basename(copy))
+		       ? 0
+		       : uspl_fail_nomem(err);
 }
 
-int aliases_read(const struct proc *proc, alias_vec *ret, struct uspl_err *err)
+int aliases_read(const struct proc *proc, strvec *ret, struct uspl_err *err)
 {
-	auto_aliases alias_vec aliases = { 0 };
+	auto_strvec strvec aliases = { 0 };
 	taddr executed = proc_auxv(proc, AT_EXECFN);
 	auto_buf struct buf words = { 0 };
 	auto_free char *path = NULL;
@@ -46,15 +42,6 @@ int aliases_read(const struct proc *proc, alias_vec *ret, struct uspl_err *err)
 			return rc;
 	}
 	*ret = aliases;
-	aliases = (alias_vec){ 0 };
+	aliases = (strvec){ 0 };
 	return 0;
-}
-
-void aliases_release(alias_vec *aliases)
-{
-	char **alias;
-
-	vec_for_each (aliases, alias)
-		free(*alias);
-	vec_release(aliases);
 }

@@ -4,10 +4,8 @@
 #define USPL_PROC_ALIAS_H
 
 #include "base/cleanup.h"
-#include "base/vec.h"
+#include "base/strvec.h"
 #include "proc/proc.h"
-
-typedef VEC(char *) alias_vec;
 
 /*
  * The last part of the path that it was executed by, which may have been a link's (AT_EXECFN, see
@@ -15,9 +13,6 @@ typedef VEC(char *) alias_vec;
  * The program may have overwritten either: they are hints. What can't be read is left out; the list
  * is the caller's to release.
  */
-int aliases_read(const struct proc *proc, alias_vec *ret, struct uspl_err *err) uspl_must_check;
-void aliases_release(alias_vec *aliases);
-DEFINE_AUTO_RELEASE(aliases, alias_vec, aliases_release)
-#define auto_aliases __attribute__((cleanup(cleanup_aliases_)))
+int aliases_read(const struct proc *proc, strvec *ret, struct uspl_err *err) uspl_must_check;
 
 #endif

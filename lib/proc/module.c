@@ -38,11 +38,7 @@ static taddr page_up(taddr addr)
 
 static void module_release(struct module *module)
 {
-	char **name;
-
-	vec_for_each (&module->needed, name)
-		free(*name);
-	vec_release(&module->needed);
+	strvec_release(&module->needed);
 	if (module->tables && module->tables->dynsyms)
 		module->tables->free(module->tables->dynsyms);
 	free(module->tables);

@@ -12,6 +12,7 @@
 #include <elf.h>
 
 #include "base/cleanup.h"
+#include "base/strvec.h"
 #include "image/image.h"
 #include "proc/proc.h"
 
@@ -33,7 +34,7 @@ struct module {
 	 * its code is only changed while the threads stand still.
 	 */
 	bool lasting;
-	VEC(char *) needed; /* DT_NEEDED, in order */
+	strvec needed; /* DT_NEEDED, in order */
 	VEC(Elf64_Phdr) phdrs;
 	struct module_tables *tables; /* of a lasting module: what dynsyms_open has read */
 };

@@ -25,7 +25,7 @@
 
 #include "base/cancel.h"
 #include "base/clock.h"
-#include "base/heap.h"
+#include "proc/heap.h"
 #include "proc/task.h"
 
 /* The kernel doesn't wait for such a lock with a deadline. */

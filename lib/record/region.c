@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/text.h"
 
 static const struct {
 	const char *selector;
@@ -42,29 +43,14 @@ const char *region_state_name(enum uspl_region_state state)
 	return states[(size_t)state < ARRAY_SIZE(states) ? state : 0].selector;
 }
 
-/* Is the id one of those that `ids` has, separated by blanks? */
-static bool has_word(const char *ids, const char *id)
-{
-	size_t len = strlen(id);
-
-	while (ids && *ids) {
-		size_t word = strcspn(ids, " ");
-
-		if (word == len && !memcmp(ids, id, len))
-			return true;
-		ids += word + (ids[word] == ' ');
-	}
-	return false;
-}
-
 bool region_builds_on(const struct region *region, const char *id)
 {
-	return has_word(region->builds_on, id);
+	return region->builds_on && text_has_word(region->builds_on, ' ', id);
 }
 
 bool region_replaces(const struct region *region, const char *id)
 {
-	return has_word(region->replaces, id);
+	return region->replaces && text_has_word(region->replaces, ' ', id);
 }
 
 bool region_has_id(const struct region *region, const char *id)

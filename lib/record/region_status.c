@@ -72,15 +72,12 @@ struct finding {
 
 static int add_pending(struct finding *finding, const char *name, struct uspl_err *err)
 {
-	char **item;
-
 	if (strmap_get(&finding->listed, name))
 		return 0;
-	item = vec_push(&finding->status.pending);
-	if (item)
-		*item = strdup(name);
-	return item && *item && strmap_set(&finding->listed, name, *item) ? 0
-									  : uspl_fail_nomem(err);
+	return strvec_add(&finding->status.pending, name) &&
+			       strmap_set(&finding->listed, name, finding)
+		       ? 0
+		       : uspl_fail_nomem(err);
 }
 
 /* True if the update is in effect in another copy of the library that the region was for. */
@@ -211,10 +208,6 @@ int region_status_read(const module_vec *modules, const region_vec *regions, con
 
 void region_status_release(struct region_status *status)
 {
-	char **name;
-
-	vec_for_each (&status->pending, name)
-		free(*name);
 	vec_release(&status->regions);
-	vec_release(&status->pending);
+	strvec_release(&status->pending);
 }

@@ -11,6 +11,7 @@
 #ifndef USPL_RECORD_REGION_STATUS_H
 #define USPL_RECORD_REGION_STATUS_H
 
+#include "base/strvec.h"
 #include "proc/module.h"
 #include "record/region.h"
 
@@ -31,7 +32,7 @@ struct region_status {
 	bool wanted;       /* it is to be in effect: neither undone nor only loaded */
 	int64_t applied_at;
 	region_list regions; /* its regions; of a wanted update: those in effect */
-	VEC(char *) pending; /* names of libraries */
+	strvec pending;      /* names of libraries */
 };
 
 /* Looks at one update, after region_status_find_gone. */

@@ -114,21 +114,18 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int list_entries(DIR *dir, const char *path, const char *suffix, etc_names *ret,
+static int list_entries(DIR *dir, const char *path, const char *suffix, strvec *ret,
 			struct uspl_err *err)
 {
 	const struct dirent *entry;
 
 	for (errno = 0; (entry = readdir(dir)); errno = 0) {
-		char **name;
-
 		if (entry->d_name[0] == '.' || !text_ends_with(entry->d_name, suffix))
 			continue;
 		if (ret->n == ENTRIES_MAX)
 			return uspl_fail(err, USPL_E_POLICY, "'%s' has more than %d files", path,
 					 ENTRIES_MAX);
-		name = vec_push(ret);
-		if (!name || !(*name = strdup(entry->d_name)))
+		if (!strvec_add(ret, entry->d_name))
 			return uspl_fail_nomem(err);
 	}
 	if (errno)
@@ -138,7 +135,7 @@ static int list_entries(DIR *dir, const char *path, const char *suffix, etc_name
 	return 0;
 }
 
-int etc_list(const char *name, const char *suffix, etc_names *ret, struct uspl_err *err)
+int etc_list(const char *name, const char *suffix, strvec *ret, struct uspl_err *err)
 {
 	auto_free char *path = file_join(etc_folder(), name);
 	auto_closedir DIR *dir = NULL;
@@ -156,13 +153,4 @@ int etc_list(const char *name, const char *suffix, etc_names *ret, struct uspl_e
 		return uspl_fail_nomem(err);
 	}
 	return list_entries(dir, path, suffix, ret, err);
-}
-
-void etc_names_release(etc_names *names)
-{
-	char **name;
-
-	vec_for_each (names, name)
-		free(*name);
-	vec_release(names);
 }

@@ -11,11 +11,9 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/vec.h"
+#include "base/strvec.h"
 
 #define ETC_DIR "/etc/uspl"
-
-typedef VEC(char *) etc_names;
 
 /*
  * The folder's path. The variable USPL_ETC of the environment names another one, for tests, but
@@ -35,11 +33,7 @@ int etc_read(const char *name, struct buf *buf, bool *ret_there,
  * The names of the files of a folder in it that end in `suffix`, in order; none if it doesn't
  * exist. Fails as etc_read does. The names are the caller's to release.
  */
-int etc_list(const char *name, const char *suffix, etc_names *ret,
+int etc_list(const char *name, const char *suffix, strvec *ret,
 	     struct uspl_err *err) uspl_must_check;
-void etc_names_release(etc_names *names);
-
-DEFINE_AUTO_RELEASE(etc_names, etc_names, etc_names_release)
-#define auto_etc_names __attribute__((cleanup(cleanup_etc_names_)))
 
 #endif

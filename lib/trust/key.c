@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/strvec.h"
 #include "trust/conf.h"
 #include "trust/etc.h"
 
@@ -204,7 +205,7 @@ static int read_listed(const char *file, struct key *ret, struct uspl_err *err)
 
 int key_find(const char *id, struct key *ret, struct uspl_err *err)
 {
-	auto_etc_names etc_names names = { 0 };
+	auto_strvec strvec names = { 0 };
 	struct key found = { 0 };
 	char *const *name;
 	int rc = etc_list(KEY_FOLDER, KEY_SUFFIX, &names, err);

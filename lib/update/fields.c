@@ -147,6 +147,30 @@ int fields_read(json_object *object, const struct field *fields, void *record, s
 	return 0;
 }
 
+int fields_strings(json_object *object, const char *key, bool (*valid)(const char *text),
+		   strvec *ret, struct uspl_err *err)
+{
+	json_object *array;
+	int rc = fields_get(object, key, json_type_array, &array, err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < json_object_array_length(array); i++) {
+		char *text = NULL;
+
+		rc = fields_copy_string(json_object_array_get_idx(array, i), &text, err);
+		if (rc)
+			return rc;
+		if (!text || !valid(text)) {
+			free(text);
+			return uspl_fail(err, USPL_E_FILE, "'%s' has a wrong value", key);
+		}
+		if (!strvec_take(ret, text))
+			return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
 int fields_get(json_object *object, const char *key, enum json_type type, json_object **ret,
 	       struct uspl_err *err)
 {

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/strvec.h"
 
 struct update_target;
 
@@ -45,6 +46,9 @@ int fields_write(struct json *json, const struct field *fields, const void *reco
 
 /* A copy of a string value. *ret stays as it is if it isn't one, or holds a NUL. */
 int fields_copy_string(json_object *value, char **ret, struct uspl_err *err) uspl_must_check;
+/* Adds the strings of an array, which must be there. USPL_E_FILE: one of them isn't valid. */
+int fields_strings(json_object *object, const char *key, bool (*valid)(const char *text),
+		   strvec *ret, struct uspl_err *err) uspl_must_check;
 /* The value of a key that must be there and of this type. */
 int fields_get(json_object *object, const char *key, enum json_type type, json_object **ret,
 	       struct uspl_err *err) uspl_must_check;

@@ -68,7 +68,6 @@ int hooked_read(json_object *object, struct update_target *target, struct uspl_e
 int hooked_write(struct json *json, const struct update_target *target, struct uspl_err *err)
 {
 	const struct update_hook *hook;
-	char *const *answer;
 
 	if (target->hooks.n > HOOKS_MAX || target->answers.n > HOOKS_MAX)
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' has more than %d hooks",
@@ -88,11 +87,7 @@ int hooked_write(struct json *json, const struct update_target *target, struct u
 	if (target->hooks.n)
 		json_close(json, ']');
 	if (target->answers.n)
-		json_open(json, "answers", '[');
-	vec_for_each (&target->answers, answer)
-		json_string(json, NULL, *answer);
-	if (target->answers.n)
-		json_close(json, ']');
+		json_strings(json, "answers", &target->answers);
 	return 0;
 }
 

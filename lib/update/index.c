@@ -70,22 +70,15 @@ int index_entry_fill(const struct update *update, struct index_entry *ret, struc
 	    !copy(upgrade->left_out, &ret->upgrade.left_out))
 		return uspl_fail_nomem(err);
 	vec_for_each (&update->targets, target)
-		vec_for_each (&target->build_ids, build_id) {
-			char **slot = vec_push(&ret->build_ids);
-
-			if (!slot || !(*slot = strdup(*build_id)))
+		vec_for_each (&target->build_ids, build_id)
+			if (!strvec_add(&ret->build_ids, *build_id))
 				return uspl_fail_nomem(err);
-		}
 	return 0;
 }
 
 void index_entry_release(struct index_entry *entry)
 {
-	char **build_id;
-
-	vec_for_each (&entry->build_ids, build_id)
-		free(*build_id);
-	vec_release(&entry->build_ids);
+	strvec_release(&entry->build_ids);
 	free(entry->file);
 	free(entry->id);
 	free(entry->sha256);
@@ -107,27 +100,6 @@ void index_release(index_entries *entries)
 
 /* ---- reading ---- */
 
-static int read_build_ids(json_object *object, struct index_entry *entry, struct uspl_err *err)
-{
-	json_object *array;
-	int rc = fields_get(object, "build_ids", json_type_array, &array, err);
-
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < json_object_array_length(array); i++) {
-		char **build_id = vec_push(&entry->build_ids);
-
-		if (!build_id)
-			return uspl_fail_nomem(err);
-		rc = fields_copy_string(json_object_array_get_idx(array, i), build_id, err);
-		if (rc)
-			return rc;
-		if (!*build_id || !build_id_valid(*build_id))
-			return uspl_fail(err, USPL_E_FILE, "'build_ids' has a wrong value");
-	}
-	return 0;
-}
-
 static int read_entry(json_object *object, struct index_entry *entry, struct uspl_err *err)
 {
 	json_object *size, *signature;
@@ -148,7 +120,7 @@ static int read_entry(json_object *object, struct index_entry *entry, struct usp
 		return uspl_fail(err, USPL_E_FILE, "'size' has a wrong value");
 	entry->size = (uint64_t)json_object_get_int64(size);
 	entry->has_signature = json_object_get_boolean(signature);
-	return read_build_ids(object, entry, err);
+	return fields_strings(object, "build_ids", build_id_valid, &entry->build_ids, err);
 }
 
 static int read_entries(json_object *array, index_entries *ret, struct uspl_err *err)
@@ -213,7 +185,6 @@ int index_write(const index_entries *entries, struct buf *ret, struct uspl_err *
 {
 	auto_json struct json json = { 0 };
 	const struct index_entry *entry;
-	char *const *build_id;
 
 	json_open(&json, NULL, '{');
 	json_number(&json, "format", INDEX_FORMAT);
@@ -227,10 +198,7 @@ int index_write(const index_entries *entries, struct buf *ret, struct uspl_err *
 			return rc;
 		json_number(&json, "size", (int64_t)entry->size);
 		json_truth(&json, "signature", entry->has_signature);
-		json_open(&json, "build_ids", '[');
-		vec_for_each (&entry->build_ids, build_id)
-			json_string(&json, NULL, *build_id);
-		json_close(&json, ']');
+		json_strings(&json, "build_ids", &entry->build_ids);
 		json_close(&json, '}');
 	}
 	json_close(&json, ']');

@@ -12,6 +12,7 @@
 #define USPL_UPDATE_INDEX_H
 
 #include "base/digest.h"
+#include "base/strvec.h"
 #include "update/update.h"
 
 #define INDEX_NAME "uspl-index.json"
@@ -21,9 +22,9 @@ struct index_entry {
 	char *file; /* its name in the folder */
 	char *id, *sha256;
 	struct update_upgrade upgrade;
-	VEC(char *) build_ids; /* in hex, of all its targets */
-	uint64_t size;         /* in bytes */
-	bool has_signature;    /* there is a FILE.sig, too */
+	strvec build_ids;   /* in hex, of all its targets */
+	uint64_t size;      /* in bytes */
+	bool has_signature; /* there is a FILE.sig, too */
 };
 
 typedef VEC(struct index_entry) index_entries;

@@ -92,23 +92,6 @@ static const char *const no_others[] = { NULL };
 
 /* Reading */
 
-static int read_build_ids(json_object *array, struct update_target *target, struct uspl_err *err)
-{
-	for (size_t i = 0; i < json_object_array_length(array); i++) {
-		char **build_id = vec_push(&target->build_ids);
-		int rc;
-
-		if (!build_id)
-			return uspl_fail_nomem(err);
-		rc = fields_copy_string(json_object_array_get_idx(array, i), build_id, err);
-		if (rc)
-			return rc;
-		if (!*build_id || !build_id_valid(*build_id))
-			return uspl_fail(err, USPL_E_FILE, "'build_ids' has a wrong value");
-	}
-	return 0;
-}
-
 static int read_functions(json_object *array, struct update_target *target, struct uspl_err *err)
 {
 	auto_strmap struct strmap seen = { 0 };
@@ -141,7 +124,7 @@ static int read_functions(json_object *array, struct update_target *target, stru
 
 static int read_target(json_object *object, struct update_target *target, struct uspl_err *err)
 {
-	json_object *build_ids, *functions;
+	json_object *functions;
 	int rc = fields_check_keys(object, target_fields, target_others, err);
 
 	if (rc)
@@ -149,13 +132,10 @@ static int read_target(json_object *object, struct update_target *target, struct
 	rc = fields_read(object, target_fields, target, err);
 	if (rc)
 		return rc;
-	rc = fields_get(object, "build_ids", json_type_array, &build_ids, err);
+	rc = fields_strings(object, "build_ids", build_id_valid, &target->build_ids, err);
 	if (rc)
 		return rc;
 	rc = fields_get(object, "functions", json_type_array, &functions, err);
-	if (rc)
-		return rc;
-	rc = read_build_ids(build_ids, target, err);
 	if (rc)
 		return rc;
 	rc = read_functions(functions, target, err);
@@ -192,28 +172,11 @@ static int read_targets(json_object *array, struct update *update, struct uspl_e
 }
 
 /* Ids of other updates; the key may be missing. */
-static int read_ids(json_object *root, const char *key, update_ids *ret, struct uspl_err *err)
+static int read_ids(json_object *root, const char *key, strvec *ret, struct uspl_err *err)
 {
-	json_object *array;
-	int rc;
-
 	if (!json_object_object_get_ex(root, key, NULL))
 		return 0;
-	rc = fields_get(root, key, json_type_array, &array, err);
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < json_object_array_length(array); i++) {
-		char **id = vec_push(ret);
-
-		if (!id)
-			return uspl_fail_nomem(err);
-		rc = fields_copy_string(json_object_array_get_idx(array, i), id, err);
-		if (rc)
-			return rc;
-		if (!*id || !update_id_valid(*id))
-			return uspl_fail(err, USPL_E_FILE, "'%s' has a wrong value", key);
-	}
-	return 0;
+	return fields_strings(root, key, update_id_valid, ret, err);
 }
 
 static int read_upgrade(json_object *root, struct update_upgrade *ret, struct uspl_err *err)
@@ -369,14 +332,11 @@ static int write_target(struct json *json, const struct update_target *target, s
 	rc = fields_write(json, target_fields, target, err);
 	if (rc)
 		return rc;
-	json_open(json, "build_ids", '[');
-	vec_for_each (&target->build_ids, build_id) {
+	vec_for_each (&target->build_ids, build_id)
 		if (!build_id_valid(*build_id))
 			return uspl_fail(err, USPL_E_UNSUPPORTED, "a build-id cannot be '%s'",
 					 *build_id);
-		json_string(json, NULL, *build_id);
-	}
-	json_close(json, ']');
+	json_strings(json, "build_ids", &target->build_ids);
 	rc = write_functions(json, target, err);
 	if (!rc && target->matched.n)
 		rc = matched_write(json, target, err);
@@ -404,18 +364,6 @@ static int format_of(const struct update *update)
 	return format;
 }
 
-static void write_ids(struct json *json, const char *key, const update_ids *ids)
-{
-	char *const *id;
-
-	if (!ids->n)
-		return;
-	json_open(json, key, '[');
-	vec_for_each (ids, id)
-		json_string(json, NULL, *id);
-	json_close(json, ']');
-}
-
 int manifest_write(const struct update *update, struct buf *buf, struct uspl_err *err)
 {
 	auto_json struct json json = { .pretty = true };
@@ -428,8 +376,10 @@ int manifest_write(const struct update *update, struct buf *buf, struct uspl_err
 	rc = fields_write(&json, update_fields, update, err);
 	if (rc)
 		return rc;
-	write_ids(&json, "after", &update->after);
-	write_ids(&json, "replaces", &update->replaces);
+	if (update->after.n)
+		json_strings(&json, "after", &update->after);
+	if (update->replaces.n)
+		json_strings(&json, "replaces", &update->replaces);
 	if (update->upgrade.source) {
 		json_open(&json, "upgrade", '{');
 		rc = fields_write(&json, upgrade_fields, &update->upgrade, err);

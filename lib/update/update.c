@@ -58,14 +58,9 @@ static void target_release(struct update_target *target)
 	struct update_hook *hook;
 	struct update_state *state;
 	struct update_datum *datum;
-	char **text;
 
-	vec_for_each (&target->build_ids, text)
-		free(*text);
-	vec_release(&target->build_ids);
-	vec_for_each (&target->answers, text)
-		free(*text);
-	vec_release(&target->answers);
+	strvec_release(&target->build_ids);
+	strvec_release(&target->answers);
 	vec_for_each (&target->hooks, hook) {
 		free(hook->name);
 		free(hook->symbol);
@@ -102,19 +97,14 @@ static void target_release(struct update_target *target)
 void update_free(struct update *update)
 {
 	struct update_target *target;
-	char **id;
 
 	if (!update)
 		return;
 	vec_for_each (&update->targets, target)
 		target_release(target);
 	vec_release(&update->targets);
-	vec_for_each (&update->after, id)
-		free(*id);
-	vec_release(&update->after);
-	vec_for_each (&update->replaces, id)
-		free(*id);
-	vec_release(&update->replaces);
+	strvec_release(&update->after);
+	strvec_release(&update->replaces);
 	free(update->id);
 	free(update->description);
 	free(update->created);

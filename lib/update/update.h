@@ -26,6 +26,7 @@
 #define USPL_UPDATE_UPDATE_H
 
 #include "base/error.h"
+#include "base/strvec.h"
 #include "base/vec.h"
 #include "objfile/objfile.h"
 #include "trust/signature.h"
@@ -96,11 +97,10 @@ struct update_target {
 	char *soname;   /* DT_SONAME of a library, NULL if none */
 	char *compiler; /* .comment of the objects, e.g. "GCC: (GNU) 12.2.0"; NULL if unknown */
 	char *producer; /* the same with the options, as their debugging information has it; NULL */
-	VEC(char *) build_ids; /* in hex: the builds that this update was made for */
+	strvec build_ids; /* in hex: the builds that this update was made for */
 	VEC(struct update_function) functions;
 	VEC(struct update_hook) hooks; /* in the order of units and lines */
-	VEC(char *)
-	answers; /* names of what would have been refused if the author hadn't seen to it */
+	strvec answers; /* names of what would have been refused if the author hadn't seen to it */
 	VEC(struct update_state) states;
 	VEC(struct update_datum) data;
 	VEC(struct update_match) matched;
@@ -127,8 +127,6 @@ struct update_upgrade {
 	char *left_out;
 };
 
-typedef VEC(char *) update_ids;
-
 struct update {
 	char *id;          /* [A-Za-z0-9_.-], 1 to 63 characters */
 	char *description; /* one line, may be "" */
@@ -138,8 +136,8 @@ struct update {
 	char *version;     /* of that */
 	char *patch;       /* the source diff */
 	size_t patch_len;
-	update_ids after;    /* the updates that the source of this one has in it */
-	update_ids replaces; /* those that it was made without, and whose place it takes */
+	strvec after;    /* the updates that the source of this one has in it */
+	strvec replaces; /* those that it was made without, and whose place it takes */
 	VEC(struct update_target) targets;
 	struct update_file file;
 	struct update_upgrade upgrade;

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/note.h"
+#include "base/strvec.h"
 #include "machine/superseded.h"
 #include "machine/updates.h"
 
@@ -120,23 +121,16 @@ static int take_names(struct goals *goals, const char *text, size_t len, struct 
 	const char *end = text + len;
 
 	while (text < end) {
-		goal_names *names = *text == PROGRAM      ? &goals->programs
-				    : *text == LIBRARY    ? &goals->libraries
-				    : *text == SUPERSEDED ? &goals->superseded
-							  : &goals->build_ids;
-		char **item;
-
+		strvec *names = *text == PROGRAM      ? &goals->programs
+				: *text == LIBRARY    ? &goals->libraries
+				: *text == SUPERSEDED ? &goals->superseded
+						      : &goals->build_ids;
 		if (*text == UPDATE) {
 			goals->n_updates++;
 		} else if (*text == OF_PACKAGE) {
 			goals->of_packages = true;
-		} else {
-			item = vec_push(names);
-			if (!item)
-				return uspl_fail_nomem(err);
-			*item = strdup(text + 1);
-			if (!*item)
-				return uspl_fail_nomem(err);
+		} else if (!strvec_add(names, text + 1)) {
+			return uspl_fail_nomem(err);
 		}
 		text += strlen(text) + 1;
 	}
@@ -172,26 +166,17 @@ int goals_read(struct goals *ret, struct uspl_err *err)
 	return take_names(ret, buf_str(&text), text.len, err);
 }
 
-static void release_names(goal_names *names)
-{
-	char **name;
-
-	vec_for_each (names, name)
-		free(*name);
-	vec_release(names);
-}
-
 void goals_release(struct goals *goals)
 {
-	release_names(&goals->programs);
-	release_names(&goals->build_ids);
-	release_names(&goals->libraries);
-	release_names(&goals->superseded);
+	strvec_release(&goals->programs);
+	strvec_release(&goals->build_ids);
+	strvec_release(&goals->libraries);
+	strvec_release(&goals->superseded);
 	strmap_release(&goals->files);
 	*goals = (struct goals){ 0 };
 }
 
-static bool has_name(const goal_names *names, const char *word, size_t len)
+static bool has_name(const strvec *names, const char *word, size_t len)
 {
 	char *const *name;
 

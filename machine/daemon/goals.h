@@ -13,18 +13,16 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/strmap.h"
-#include "base/vec.h"
-
-typedef VEC(char *) goal_names;
+#include "base/strvec.h"
 
 struct goals {
-	size_t n_updates;      /* that can be read */
-	goal_names programs;   /* "redis-server" */
-	goal_names build_ids;  /* in hex, of programs and libraries */
-	goal_names libraries;  /* file names and sonames: "libz.so.1.2.13", "libz.so.1" */
-	goal_names superseded; /* enabled, but a package has the fix: "ID SOURCE VERSION" */
-	bool of_packages;      /* some update is of a package, and may come to be superseded */
-	struct strmap files;   /* of programs: what was found out about them */
+	size_t n_updates;    /* that can be read */
+	strvec programs;     /* "redis-server" */
+	strvec build_ids;    /* in hex, of programs and libraries */
+	strvec libraries;    /* file names and sonames: "libz.so.1.2.13", "libz.so.1" */
+	strvec superseded;   /* enabled, but a package has the fix: "ID SOURCE VERSION" */
+	bool of_packages;    /* some update is of a package, and may come to be superseded */
+	struct strmap files; /* of programs: what was found out about them */
 };
 
 /*

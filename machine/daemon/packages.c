@@ -52,7 +52,7 @@ static void leave_note(const struct permit *permit, const char *id, int rc,
 		uspl_err_note(stderr, &err);
 }
 
-void packages_let_go(const goal_names *superseded, bool quiet)
+void packages_let_go(const strvec *superseded, bool quiet)
 {
 	auto_permit struct permit permit = { 0 };
 	struct uspl_err why = { 0 };

@@ -3,6 +3,7 @@
 #ifndef USPL_MACHINE_DAEMON_PACKAGES_H
 #define USPL_MACHINE_DAEMON_PACKAGES_H
 
+#include "base/strvec.h"
 #include "machine/daemon/goals.h"
 
 /* A descriptor that is readable when dpkg has written its database anew; -1: there is no dpkg. */
@@ -14,6 +15,6 @@ bool packages_read_news(int fd);
  * log, and says so on stdout unless it is to be quiet. What fails is told of on stderr, and is
  * tried again when the list is read anew.
  */
-void packages_let_go(const goal_names *superseded, bool quiet);
+void packages_let_go(const strvec *superseded, bool quiet);
 
 #endif

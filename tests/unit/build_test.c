@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/strmap.h"
+#include "base/strvec.h"
 #include "create/build/arfile.h"
 #include "create/build/record.h"
 #include "create/patch/describe.h"
@@ -116,7 +117,7 @@ static void test_depends(void)
 	char c_file[] = "/t/x.c", other[] = "/t/b.h";
 	struct record record = { .deps = deps, .source = c_file, .cwd = work };
 	char *names[] = { header }, *others[] = { other }, *source[] = { c_file };
-	tree_files files = { names, 1, 1 };
+	strvec files = { names, 1, 1 };
 	struct uspl_err err = { 0 };
 	char sub[128];
 	bool depends = false;

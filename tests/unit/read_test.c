@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/heap.h"
+#include "proc/heap.h"
 #include "tap.h"
 
 #define PIECES 40

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/path.h"
+#include "base/strvec.h"
 #include "create/wrapper/args.h"
 #include "create/wrapper/link_step.h"
 #include "create/wrapper/trace.h"
@@ -229,7 +230,7 @@ static void test_linker(void)
 
 static void test_trace(void)
 {
-	auto_trace trace_inputs inputs = { 0 };
+	auto_strvec strvec inputs = { 0 };
 	auto_buf struct buf rest = { 0 };
 	auto_free char *here = realpath("/tmp", NULL);
 	struct uspl_err err = { 0 };

@@ -20,11 +20,8 @@
 void save_parts_release(struct save_parts *parts)
 {
 	struct trace_caller *caller;
-	char **line;
 
-	vec_for_each (&parts->lines, line)
-		free(*line);
-	vec_release(&parts->lines);
+	strvec_release(&parts->lines);
 	vec_for_each (&parts->callers, caller)
 		free(caller->name);
 	vec_release(&parts->callers);

@@ -3,6 +3,7 @@
 #ifndef USPL_TRACE_CMD_SAVE_H
 #define USPL_TRACE_CMD_SAVE_H
 
+#include "base/strvec.h"
 #include "trace/log/saved.h"
 
 struct reader;
@@ -19,7 +20,7 @@ int save_as(struct reader *reader, const char *name, const char *path,
 	    struct uspl_err *err) uspl_must_check;
 /* What only the process can tell of the calls that are saved in the form "uspl". */
 struct save_parts {
-	trace_strings lines;
+	strvec lines;
 	trace_callers callers;
 };
 

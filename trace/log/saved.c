@@ -192,7 +192,7 @@ static void get_region(struct saved_cursor *in, struct trace_session *session)
 	region->module_name = saved_get_text(in);
 }
 
-static void get_strings(struct saved_cursor *in, trace_strings *strings)
+static void get_strings(struct saved_cursor *in, strvec *strings)
 {
 	uint32_t n = saved_get_u32(in);
 
@@ -333,18 +333,13 @@ int saved_read(const char *path, struct trace_saved *ret, struct uspl_err *err)
 void saved_release(struct trace_saved *saved)
 {
 	struct trace_caller *caller;
-	char **name;
 
 	modules_release(&saved->modules);
 	trace_session_release(&saved->session);
-	vec_for_each (&saved->names, name)
-		free(*name);
-	vec_for_each (&saved->lines, name)
-		free(*name);
 	vec_for_each (&saved->callers, caller)
 		free(caller->name);
-	vec_release(&saved->names);
-	vec_release(&saved->lines);
+	strvec_release(&saved->names);
+	strvec_release(&saved->lines);
 	vec_release(&saved->callers);
 	vec_release(&saved->records);
 	mark_lines_release(&saved->marks);

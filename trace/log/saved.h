@@ -7,12 +7,11 @@
 #ifndef USPL_TRACE_LOG_SAVED_H
 #define USPL_TRACE_LOG_SAVED_H
 
+#include "base/strvec.h"
 #include "trace/engine/session.h"
 #include "trace/log/callers.h"
 #include "trace/log/mark_line.h"
 #include "trace/log/thread_names.h"
-
-typedef VEC(char *) trace_strings;
 
 struct trace_saved {
 	pid_t pid;
@@ -22,8 +21,8 @@ struct trace_saved {
 	uint64_t overwritten, unseen, unsure; /* as for struct trace_ring */
 	module_vec modules;           /* where they lay, names and build-ids; nothing else */
 	struct trace_session session; /* without functions: of markers only */
-	trace_strings names;          /* of the functions, by id - 1; NULL: not known */
-	trace_strings lines;          /* of those that were called: "limit.c:12", likewise */
+	strvec names;                 /* of the functions, by id - 1; NULL: not known */
+	strvec lines;                 /* of those that were called: "limit.c:12", likewise */
 	trace_callers callers;        /* by low half */
 	trace_records records;
 	struct buf values;   /* that the records refer to (values.h) */

@@ -93,7 +93,7 @@ int names_take(struct trace_saved *saved, const module_vec *modules,
 	names.callers = saved->callers;
 	saved->callers = (trace_callers){ 0 };
 	names.lines = saved->lines;
-	saved->lines = (trace_strings){ 0 };
+	saved->lines = (strvec){ 0 };
 	*ret = names;
 	names = (struct trace_names){ 0 };
 	return 0;

@@ -3,13 +3,14 @@
 #ifndef USPL_TRACE_OUTPUT_NAMES_H
 #define USPL_TRACE_OUTPUT_NAMES_H
 
+#include "base/strvec.h"
 #include "trace/log/saved.h"
 
 /* What the records of a session mean. */
 struct trace_names {
-	trace_strings by_id; /* by id - 1; NULL where no name is known */
-	trace_strings lines; /* of a trace that was saved: places in the source, likewise */
-	char *line;          /* that names_line has returned */
+	strvec by_id; /* by id - 1; NULL where no name is known */
+	strvec lines; /* of a trace that was saved: places in the source, likewise */
+	char *line;   /* that names_line has returned */
 	const struct trace_session *session;
 	const struct proc *proc; /* NULL: a trace that was saved */
 	const module_vec *proc_modules;

@@ -13,11 +13,12 @@
 #define USPL_TRACE_PROBE_FILTER_H
 
 #include "arch/probe_code.h"
+#include "base/strvec.h"
 #include "trace/probe/marker.h"
 
 struct filter {
 	VEC(struct probe_test) tests; /* none: everything passes */
-	VEC(char *) texts;            /* that the tests refer to */
+	strvec texts;                 /* that the tests refer to */
 };
 
 /*

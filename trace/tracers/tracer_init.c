@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/strvec.h"
 #include "proc/proc_lock.h"
 #include "trace/engine/clocks.h"
 #include "trace/engine/constructors.h"
@@ -30,9 +31,9 @@ struct init {
 	loading_vec libraries;
 	double loading_us;
 	constructor_vec constructors;
-	VEC(char *) names; /* of the constructors: later there may be no process to ask */
-	size_t more;       /* constructors that are too many */
-	taddr at;          /* where their times are */
+	strvec names; /* of the constructors: later there may be no process to ask */
+	size_t more;  /* constructors that are too many */
+	taddr at;     /* where their times are */
 };
 
 /* A constructor that was called. */
@@ -262,11 +263,7 @@ static int print(void *ctx, pid_t pid, struct uspl_err *err)
 
 static void release(struct init *init)
 {
-	char **name;
-
-	vec_for_each (&init->names, name)
-		free(*name);
-	vec_release(&init->names);
+	strvec_release(&init->names);
 	vec_release(&init->constructors);
 	vec_release(&init->libraries);
 	modules_release(&init->modules);

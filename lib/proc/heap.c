@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // heap.c - memory for the work on one process, which the kernel gives at once
 
-#include "base/heap.h"
+#include "proc/heap.h"
 
 #include <malloc.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * heap.h - memory for the work on one process, which the kernel gives at once
  */
-#ifndef USPL_BASE_HEAP_H
-#define USPL_BASE_HEAP_H
+#ifndef USPL_PROC_HEAP_H
+#define USPL_PROC_HEAP_H
 
 /*
  * Makes room in malloc's heap, with its pages in place (madvise(2), MADV_POPULATE_WRITE). Else each
