@@ -5,6 +5,7 @@
 
 #include "create/unit/dbginfo.h"
 #include "create/unit/diff_unit.h"
+#include "create/unit/functions_split.h"
 #include "create/unit/markers.h"
 #include "create/unit/nameless.h"
 #include "create/unit/optimised.h"
@@ -191,6 +192,8 @@ static int sort_side(struct side *side, struct unit *unit, struct uspl_err *err)
 	rc = front_cut(side, err);
 	if (rc)
 		return rc;
+	for (size_t i = 0; i < obj->secs.n; i++)
+		side->secinfos[i].front += functions_split_start(obj->secs.items[i]);
 	sanitizer_leave_out(obj);
 	for (size_t i = 0; i < obj->syms.n; i++) {
 		obj->syms.items[i]->priv = &side->syminfos[i];
@@ -227,6 +230,9 @@ static int open_side(struct side *side, const char *path, struct unit *unit,
 			return rc;
 	}
 	rc = markers_split(side->obj, err);
+	if (rc)
+		return rc;
+	rc = functions_split(side->obj, err);
 	if (rc)
 		return rc;
 	rc = sort_side(side, unit, err);

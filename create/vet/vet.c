@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "create/page.h"
 #include "create/unit/answer.h"
 #include "create/unit/equal.h"
 #include "create/unit/report_warn.h"
@@ -370,14 +371,20 @@ static int vet_relocations(const struct diff *diff, const struct unit *unit, str
 	return 0;
 }
 
-static int run(const vet_fn *checks, size_t n, const struct diff *diff, struct uspl_err *err)
+/* A check, and where the author of a patch reads on that it refuses. */
+struct check {
+	vet_fn fn;
+	const char *page;
+};
+
+static int run(const struct check *checks, size_t n, const struct diff *diff, struct uspl_err *err)
 {
 	for (size_t i = 0; i < diff->n; i++) {
 		for (size_t j = 0; j < n; j++) {
-			int rc = checks[j](diff, &diff->units[i], err);
+			int rc = checks[j].fn(diff, &diff->units[i], err);
 
 			if (rc)
-				return rc;
+				return page_say(rc, err, checks[j].page);
 		}
 		unit_close_dbginfo(&diff->units[i]);
 	}
@@ -386,54 +393,58 @@ static int run(const vet_fn *checks, size_t n, const struct diff *diff, struct u
 
 int vet_objects(const struct diff *diff, struct uspl_err *err)
 {
-	static const vet_fn checks[] = { vet_lto, vet_compiler, vet_thread_variables };
+	static const struct check checks[] = {
+		{ vet_lto, PAGE_CODE },
+		{ vet_compiler, PAGE_BUILD },
+		{ vet_thread_variables, PAGE_VARIABLES },
+	};
 
 	return run(checks, ARRAY_SIZE(checks), diff, err);
 }
 
 int vet_changes(const struct diff *diff, struct uspl_err *err)
 {
-	static const vet_fn checks[] = {
-		warn_of_past,
-		vet_exports,
-		vet_nameless_code,
-		vet_constructed_data,
-		vet_start_code,
-		vet_indirect,
-		vet_code,
-		vet_names,
-		vet_aliases,
-		vet_virtual_functions,
-		vet_numbered_statics,
-		vet_data,
-		vet_storage,
-		vet_guards,
-		vet_replaced_tables,
-		vet_new_data,
-		vet_local_classes,
-		vet_coroutines,
-		vet_moved_data,
-		vet_own_variables,
-		vet_shared_data,
-		vet_relocations,
-		vet_renamed_data,
-		vet_warn_seeds,
-		vet_thread_start,
-		vet_warn_signatures,
-		vet_warn_classes,
-		vet_blocks,
-		vet_labels,
-		vet_warn_addresses,
-		vet_warn_enumerators,
-		vet_warn_initialised,
+	static const struct check checks[] = {
+		{ warn_of_past, NULL },
+		{ vet_exports, PAGE_NAMES },
+		{ vet_nameless_code, PAGE_CODE },
+		{ vet_constructed_data, PAGE_START },
+		{ vet_start_code, PAGE_START },
+		{ vet_indirect, PAGE_CODE },
+		{ vet_code, PAGE_CODE },
+		{ vet_names, PAGE_NAMES },
+		{ vet_aliases, PAGE_NAMES },
+		{ vet_virtual_functions, PAGE_CLASSES },
+		{ vet_numbered_statics, PAGE_WHICH },
+		{ vet_data, PAGE_VARIABLES },
+		{ vet_storage, PAGE_VARIABLES },
+		{ vet_guards, PAGE_START },
+		{ vet_replaced_tables, PAGE_CONSTANTS },
+		{ vet_new_data, PAGE_TABLES },
+		{ vet_local_classes, PAGE_WHICH },
+		{ vet_coroutines, PAGE_PLACES },
+		{ vet_moved_data, PAGE_WHICH },
+		{ vet_own_variables, PAGE_WHICH },
+		{ vet_shared_data, PAGE_WHICH },
+		{ vet_relocations, PAGE_CODE },
+		{ vet_renamed_data, PAGE_WHICH },
+		{ vet_warn_seeds, NULL },
+		{ vet_thread_start, PAGE_START },
+		{ vet_warn_signatures, NULL },
+		{ vet_warn_classes, NULL },
+		{ vet_blocks, PAGE_WHICH },
+		{ vet_labels, PAGE_PLACES },
+		{ vet_warn_addresses, NULL },
+		{ vet_warn_enumerators, NULL },
+		{ vet_warn_initialised, NULL },
 	};
 
 	int rc = vet_types(diff, err);
 
 	if (rc)
-		return rc;
+		return page_say(rc, err, PAGE_LAYOUTS);
 	rc = vet_bindings(diff, err);
 	if (rc)
-		return rc;
+		return page_say(rc, err, PAGE_NAMES);
 	return run(checks, ARRAY_SIZE(checks), diff, err);
 }

@@ -33,6 +33,7 @@ int uspl_fail(struct uspl_err *err, enum uspl_code code, const char *fmt, ...)
 		memcpy(err->msg, msg, sizeof(msg));
 		err->code = code;
 		err->hint[0] = '\0';
+		err->page = NULL;
 	}
 	return -(int)code;
 }
@@ -131,4 +132,6 @@ void uspl_err_print(FILE *out, const char *prog, const struct uspl_err *err)
 	print_line(out, prog, err->msg);
 	if (err->hint[0])
 		print_line(out, "hint", err->hint);
+	if (err->page)
+		print_line(out, "see", err->page);
 }

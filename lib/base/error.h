@@ -81,11 +81,13 @@ struct uspl_err {
 	enum uspl_code code;
 	char msg[1536];
 	char hint[1024]; /* "" when there is no way out to offer */
+	/* Where the documentation says more, a constant: "docs/authors.md#names"; NULL: nowhere. */
+	const char *page;
 };
 
 /*
  * Records a failure and returns -code, so that `return uspl_fail(err, USPL_E_BUSY, "...")` is the
- * idiom. Clears an older hint. err may be NULL.
+ * idiom. Clears an older hint and page. err may be NULL.
  */
 int uspl_fail(struct uspl_err *err, enum uspl_code code, const char *fmt, ...) uspl_printf(3, 4);
 
@@ -116,7 +118,7 @@ const char *uspl_code_name(int code);
 
 /* Prints "note: MESSAGE\n": what went wrong is no failure of the command. */
 void uspl_err_note(FILE *out, const struct uspl_err *err);
-/* Prints "PROG: MESSAGE\n" and, where there is one, "hint: HINT\n". */
+/* Prints "PROG: MESSAGE\n" and, where there are some, "hint: HINT\n" and "see: PAGE\n". */
 void uspl_err_print(FILE *out, const char *prog, const struct uspl_err *err);
 
 #endif

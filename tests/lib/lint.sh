@@ -203,9 +203,20 @@ check_words() {
 		'\<(TODO|FIXME|XX[X])\>' "${all[@]}"
 }
 
+# The places that refusals name are headings there, by the rule that web pages of Markdown have.
+check_pages() {
+	local page anchors
+	anchors=$(sed -n 's/^##* //p' docs/authors.md | tr '[:upper:]' '[:lower:]' | sed "s/[^a-z0-9 _-]//g; s/ /-/g")
+	while IFS=: read -r line page; do
+		grep -qxF -e "$page" <<< "$anchors" ||
+			echo "create/page.h:$line: docs/authors.md has no heading '$page'" >> "$breaches"
+	done < <(grep -n '"docs/authors.md#' create/page.h | sed 's/:.*#/:/; s/".*//')
+}
+
 check_forbidden_calls
 check_messages
 check_prototypes
+check_pages
 check_heads
 check_lengths
 check_widths

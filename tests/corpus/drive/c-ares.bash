@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# c-ares.bash - drives the library
+# shellcheck shell=bash disable=SC2034,SC2154 # play.bash uses and sets these
+LIBRARY=$tree/src/lib/.libs
+
+start() {
+	library_start c-ares -I"$tree/include" -lcares
+}
+
+load() {
+	library_load
+}
+
+behaves() {
+	library_behaves "$1"
+}

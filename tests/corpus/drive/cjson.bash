@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# cjson.bash - drives the library
+# shellcheck shell=bash disable=SC2034,SC2154 # play.bash uses and sets these
+LIBRARY=$tree/b
+
+start() {
+	library_start cjson -I"$tree" -lcjson -lcjson_utils
+}
+
+load() {
+	library_load
+}
+
+behaves() {
+	library_behaves "$1"
+}

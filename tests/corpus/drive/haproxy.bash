@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# haproxy.bash - drives the server
+# shellcheck shell=bash disable=SC2034,SC2154 # play.bash uses and sets these
+
+start() {
+	local try
+	for try in 1 2 3 4 5; do
+		PORT=$((20000 + RANDOM % 12000))
+		printf '%s\n' defaults ' mode http' ' timeout client 30s' ' timeout connect 5s' ' timeout server 30s' \
+			'frontend f' " bind 127.0.0.1:$PORT" ' http-request return status 200 content-type text/plain string hello' \
+			>"$room/haproxy.cfg"
+		"$tree/haproxy" -db -f "$room/haproxy.cfg" >"$room/server.log" 2>&1 9>&- &
+		TARGET=$!
+		until_true 20 answers_with '' 200 && return
+		kill -TERM "$TARGET" && wait "$TARGET"
+	done
+	return 1
+}
+
+# answers_with LINE STATUS [PATH] - a request with one header more
+answers_with() {
+	local line
+	exec 5<>"/dev/tcp/127.0.0.1/$PORT" || return
+	printf 'GET %s HTTP/1.1\r\nHost: h\r\n%sConnection: close\r\n\r\n' "${3:-/}" "${1:+$1$'\r\n'}" >&5
+	read -r -t 20 line <&5
+	exec 5>&-
+	[[ $line == *" $2 "* ]]
+} 2>/dev/null
+
+load() {
+	(
+		trap 'ended=yes' TERM
+		ended='' n=0 lost=0
+		while [[ ! $ended ]]; do
+			answers_with 'X-Other: some header' 200 || lost=$((lost + 1))
+			n=$((n + 1))
+		done
+		echo "$n $lost"
+	) >"$room/load" &
+	LOAD=$!
+}
+
+behaves() {
+	case $1 in
+	BUG-MAJOR-http-reject-any-empty-content-length-heade.patch)
+		answers_with 'Content-Length:' 400 && echo new || echo old ;;
+	BUG-MINOR-h1-do-not-accept-as-part-of-the-URI-compon.patch)
+		answers_with '' 400 '/a#b' && echo new || echo old ;;
+	esac
+}

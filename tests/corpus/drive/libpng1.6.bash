@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# libpng1.6.bash - drives the library
+# shellcheck shell=bash disable=SC2034,SC2154 # play.bash uses and sets these
+LIBRARY=$tree/.libs
+
+start() {
+	library_start libpng1.6 -I"$tree" -lpng16 -lz
+}
+
+load() {
+	library_load
+}
+
+behaves() {
+	library_behaves "$1"
+}

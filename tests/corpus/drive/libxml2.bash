@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# libxml2.bash - drives the library
+# shellcheck shell=bash disable=SC2034,SC2154 # play.bash uses and sets these
+LIBRARY=$tree/.libs
+
+start() {
+	library_start libxml2 -I"$tree/include" -lxml2
+}
+
+load() {
+	library_load
+}
+
+behaves() {
+	library_behaves "$1"
+}

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# play.bash - a program is put under load, and an update is applied to it and undone: for evaluate
+#
+# drive/PACKAGE.bash says how the package's programs are run. It defines
+#
+#   start PROGRAM   starts the program that has the target of that name in it, from $tree, in the
+#                   folder $room, and returns when it answers; TARGET is its pid
+#   load            puts it under load in the background; LOAD is the pid of what makes it, which
+#                   says `REQUESTS LOST` in its last line when it gets SIGTERM
+#   behaves PATCH   prints what the program does where the fix matters: old, new, or nothing if that
+#                   can't be told from outside
+#
+# A library that has no program of its own has drive/PACKAGE.c instead, with drive/drive.h.
+# shellcheck disable=SC2317 # what until_true and step call
+
+# until_true SECONDS COMMAND... - until the command succeeds, at most that long
+until_true() {
+	local deadline=$((SECONDS + $1))
+	shift
+	until "$@"; do
+		[[ $SECONDS -lt $deadline ]] || return 1
+		sleep 0.05
+	done
+}
+
+# ---- a library, in a program of drive/PACKAGE.c ----
+
+# library_start NAME [FLAG...] - builds the program with the library of the tree, and starts it.
+# LIBRARY is the folder that it is in
+library_start() {
+	gcc -O2 -I"$corpus/drive" -o "$room/driver" "$corpus/drive/$1.c" "${@:2}" -L"$LIBRARY" -lpthread \
+		>"$room/driver.log" 2>&1 || return
+	rm -f "$room/asked" "$room/answers"
+	mkfifo "$room/asked" "$room/answers"
+	exec 7<>"$room/asked" 8<>"$room/answers"
+	(cd "$room" && LD_LIBRARY_PATH=$LIBRARY exec ./driver <&7 >&8 2>errors 9>&-) &
+	TARGET=$!
+	[[ $(library_ask count) == *' 0' ]]
+}
+
+# library_ask QUESTION - its answer
+library_ask() {
+	local answer
+	echo "$1" >&7
+	read -r -t 30 -u 8 answer && echo "$answer"
+}
+
+# The program itself makes the load: it calls the library all the time.
+library_load() {
+	LOAD=
+}
+
+library_behaves() {
+	library_ask "probe $1"
+}
+
+# ---- what is done with each ----
+
+stop_all() {
+	local pid
+	for pid in ${LOAD:-} ${TARGET:-}; do
+		kill -TERM "$pid" 2>/dev/null && wait "$pid" 2>/dev/null
+	done
+	TARGET='' LOAD=''
+}
+
+# number_of FIELD - the sum of a number in what the last tool said (--json)
+number_of() {
+	grep -oE "\"$1\":[0-9.]+" "$room/said" | cut -d: -f2 | awk '{ sum += $1 } END { printf "%d", sum }'
+}
+
+# change COMMAND FILE - applies or undoes; a busy function is waited for
+change() {
+	"${create%-create}-$1" --json --wait=60 "$2" "$TARGET" >"$room/said" 2>"$room/error"
+}
+
+# undo_refused - the author has said so, by a hook
+undo_refused() {
+	grep -q '"error":"hook"' "$room/said"
+}
+
+# count_requests - ends the load, and sets requests and lost; false if it has died
+count_requests() {
+	local load=${LOAD:-}
+	if [[ ! $load ]]; then
+		read -r requests lost < <(library_ask count)
+		return
+	fi
+	kill -TERM "$load" || return
+	wait "$load" 2>/dev/null || true
+	LOAD=''
+	read -r requests lost < <(tail -n 1 "$room/load")
+}
+
+# rounds UPDATE PATCH - old, new, old, new, old; prints what was seen
+rounds() {
+	local round seen='' stop='' undo='' requests lost
+	for round in 1 2; do
+		seen+=" $(behaves "$2")"
+		change apply "$1" || { echo "result=apply: $(head -n 1 "$room/error")" && return; }
+		stop+=" $(number_of stop_us)"
+		seen+=" $(behaves "$2")"
+		change undo "$1" || { undo_refused && break; } || { echo "result=undo: $(head -n 1 "$room/error")" && return; }
+		undo+=" $(number_of stop_us)"
+	done
+	undo_refused || seen+=" $(behaves "$2")"
+	kill -0 "$TARGET" || { echo 'result=the program died' && return; }
+	count_requests || { echo 'result=the load died' && return; }
+	seen=$(xargs <<<"$seen")
+	printf 'result=applied\nstop=%s\nundo=%s\nrequests=%s\nlost=%s\nbehaviour=%s\n' "$(xargs -n1 <<<"$stop" | sort -n | tail -n 1)" \
+		"$(xargs -n1 <<<"$undo" | sort -n | tail -n 1)" "$requests" "$lost" "$seen"
+}
+
+# play PACKAGE PATCH - the update of this fix, with the author's part if there is one
+play() {
+	local update=$outcomes/$1/$2/uspl-corpus.tar.gz driver=$corpus/drive/$1.bash target
+	[[ ! -e $outcomes/$1/$2/hooked/uspl-corpus.tar.gz ]] || update=$outcomes/$1/$2/hooked/uspl-corpus.tar.gz
+	[[ -e $driver ]] || { echo 'result=no driver' && return; }
+	target=$("${create%-create}-view" --json --file="$update" | grep -oE '"targets":\[\{"name":"[^"]*"' | cut -d'"' -f6)
+	(
+		set +e
+		tree=$work/$1/tree room=$work/$1/room TARGET='' LOAD=''
+		rm -rf "$room"
+		mkdir -p "$room"
+		trap stop_all EXIT
+		# shellcheck source=/dev/null
+		source "$driver"
+		start "${target##*/}" || { echo "result=no driver for $target" && exit; }
+		load
+		rounds "$update" "$2"
+	)
+}
