@@ -282,7 +282,7 @@ static int make_all(const struct create_options *options, made_list *list, struc
 	if (!rc)
 		rc = name_earlier_patches(&earlier, &build.earlier, err);
 	if (!rc)
-		rc = builder_new(&build, &builder, err);
+		rc = page_say(builder_new(&build, &builder, err), err, PAGE_BUILD);
 	vec_release(&build.earlier);
 	if (rc)
 		return rc;

@@ -22,6 +22,7 @@
 #define PAGE_PLACES "docs/authors.md#places-within-functions"
 #define PAGE_CODE "docs/authors.md#code-that-cant-be-taken-apart"
 #define PAGE_HOOKS "docs/authors.md#what-may-be-called"
+#define PAGE_UNSEEN "docs/authors.md#code-that-no-compiler-was-seen-to-make"
 #define PAGE_BUILD "docs/authors.md#patch-and-build"
 #define PAGE_PROGRAM "docs/authors.md#the-program-is-another-one"
 

@@ -20,8 +20,10 @@
 #include "create/build/shipped.h"
 #include "create/build/states.h"
 #include "create/build/units.h"
+#include "create/page.h"
 #include "create/patch/diff_arrange.h"
 #include "create/patch/diff_read.h"
+#include "create/patch/language.h"
 #include "create/patch/patch.h"
 #include "create/patch/patched.h"
 #include "create/patch/patches_try.h"
@@ -343,6 +345,14 @@ static int build_before(struct builder *builder, struct uspl_err *err)
 	return 0;
 }
 
+/* Code that no compiler was seen to make may be of another language than ours. */
+static int say_language(const struct builder *builder, int rc, struct uspl_err *err)
+{
+	if (rc && err && err->page && !strcmp(err->page, PAGE_UNSEEN))
+		language_say(buf_str(&builder->text), err);
+	return rc;
+}
+
 int builder_new(const struct build_options *options, struct builder **ret, struct uspl_err *err)
 {
 	auto_builder struct builder *builder = calloc(1, sizeof(*builder));
@@ -375,7 +385,7 @@ int builder_new(const struct build_options *options, struct builder **ret, struc
 	rc = try_patches(builder, err);
 	if (rc)
 		return rc;
-	rc = build_before(builder, err);
+	rc = say_language(builder, build_before(builder, err), err);
 	if (rc)
 		return rc;
 	*ret = take_ptr(builder);
@@ -645,7 +655,7 @@ int builder_next(struct builder *builder, struct build **ret, struct uspl_err *e
 	builder->last = step.first;
 	builder->applied = false;
 	pass_over(builder);
-	rc = run_step(&step, err);
+	rc = say_language(builder, run_step(&step, err), err);
 	strvec_release(&step.patched);
 	if (rc)
 		return rc;

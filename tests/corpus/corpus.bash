@@ -114,6 +114,44 @@ try() {
 	echo "$status" >"$into/status"
 }
 
+# try_series PACKAGE FIRST FIXES - the same for many fixes at once, by one uspl-create that builds the
+# tree once and goes through the series (--partly). A fix that is refused is left out of the tree of
+# those behind it, which may make another update of these.
+try_series() {
+	local package=$1 place=$work/$1 number=0 patch option into status
+	local list=$work/$1/tree/debian/patches/series.corpus
+	series "$package" | sed -n "\|^$2\t|,\$p" | tr '\t' ' ' >"$list"
+	rm -rf "$place/updates"
+	mkdir -p "$place/updates"
+	PATH=$work/bin:$PATH timeout "$((minutes * 4))m" "$create" --source="$place/tree" --series="$list" --partly \
+		--build="$(recipe "$package" 5)" --id=corpus --output="$place/updates" >"$place/updates/log" 2>&1 || true
+	while read -r patch option; do
+		number=$((number + 1))
+		into=$outcomes/$package/$patch
+		if [[ -e $place/updates/uspl-corpus-$number.tar.gz ]]; then
+			status=0
+		elif grep -qF "'$patch': the patch changes no code" "$place/updates/log"; then
+			status=5
+		elif grep -qF "left out: '$patch': " "$place/updates/log"; then
+			status=1
+		else
+			continue
+		fi
+		grep -qxF -e "$patch" <<<"$3" || continue
+		rm -rf "$into"
+		mkdir -p "$into"
+		: >"$into/functions"
+		grep -F "'$patch': " "$place/updates/log" | sed "s/^\(warning\): '[^']*': /\1: /" >"$into/log" || true
+		if [[ $status == 0 ]]; then
+			cp "$place/updates/uspl-corpus-$number.tar.gz" "$into/uspl-corpus.tar.gz"
+			functions_of "$into/uspl-corpus.tar.gz" >"$into/functions" || true
+		fi
+		sed -n "s/^note: left out: '.*\/\?${patch##*/}': /uspl-create: /p" "$place/updates/log" | head -n 1 >"$into/message"
+		echo "$status" >"$into/status"
+	done <"$list"
+	rm -f "$list"
+}
+
 # stale PACKAGE - those of its fixes that are wanted and have no fresh outcome
 stale() {
 	local patch
@@ -130,6 +168,7 @@ walk() {
 	unpack "$package" || return 0
 	first=$(series "$package" | cut -f1 | grep -m 1 -xF "$wanted") || return 0
 	take_out "$package" "$first" && configure "$package" || return 0
+	[[ ! ${BY_SERIES:-} ]] || try_series "$package" "$first" "$wanted"
 	while read -r patch option; do
 		if grep -qxF -e "$patch" <<<"$wanted"; then
 			echo "$package $patch" >&2

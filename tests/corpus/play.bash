@@ -6,7 +6,8 @@
 #   start PROGRAM   starts the program that has the target of that name in it, from $tree, in the
 #                   folder $room, and returns when it answers; TARGET is its pid
 #   load            puts it under load in the background; LOAD is the pid of what makes it, which
-#                   says `REQUESTS LOST` in its last line when it gets SIGTERM
+#                   says `REQUESTS LOST` in its last line when it gets SIGTERM, and may add a byte
+#                   to $room/done for each request
 #   behaves PATCH   prints what the program does where the fix matters: old, new, or nothing if that
 #                   can't be told from outside
 #
@@ -92,13 +93,36 @@ count_requests() {
 	read -r requests lost < <(tail -n 1 "$room/load")
 }
 
+# requests_made - how many the load has made; nothing if it doesn't tell
+requests_made() {
+	if [[ ! ${LOAD:-} ]]; then
+		library_ask count | cut -d' ' -f1
+	elif [[ -e $room/done ]]; then
+		stat -c %s "$room/done"
+	fi
+}
+
+# requests_beyond N
+requests_beyond() {
+	[[ $(requests_made) -gt $1 ]]
+}
+
+# let_work - until the load has made some requests more
+let_work() {
+	local made
+	made=$(requests_made)
+	[[ ! $made ]] || until_true 60 requests_beyond $((made + 5))
+}
+
 # rounds UPDATE PATCH - old, new, old, new, old; prints what was seen
 rounds() {
 	local round seen='' stop='' undo='' requests lost
 	for round in 1 2; do
+		let_work || { echo 'result=no request was answered' && return; }
 		seen+=" $(behaves "$2")"
 		change apply "$1" || { echo "result=apply: $(head -n 1 "$room/error")" && return; }
 		stop+=" $(number_of stop_us)"
+		let_work || { echo 'result=no request is answered' && return; }
 		seen+=" $(behaves "$2")"
 		change undo "$1" || { undo_refused && break; } || { echo "result=undo: $(head -n 1 "$room/error")" && return; }
 		undo+=" $(number_of stop_us)"

@@ -64,9 +64,11 @@ expect_update() {
 	[ "$(functions_of "$output")" = "$2" ] || fail "the functions are not '$2'"
 }
 
-# expect_refused STATUS REGEX - fails unless create said no, and wrote nothing
+# expect_refused STATUS REGEX - fails unless create said no, and wrote nothing; if the change is
+# refused it says where to read on
 expect_refused() {
 	expect_status "$1" || return
 	expect_message "^uspl-create: .*$2" || return
+	[ "$1" != 1 ] || expect_message 'see: docs/authors.md#' || return
 	[ -z "$output" ] && [ ! -e ../out ]
 }

@@ -34,6 +34,7 @@ load() {
 		while [[ ! $ended ]]; do
 			answers_with 'X-Other: some header' 200 || lost=$((lost + 1))
 			n=$((n + 1))
+			printf . >>"$room/done"
 		done
 		echo "$n $lost"
 	) >"$room/load" &

@@ -15,8 +15,8 @@ start() {
 
 # Requests are asked one after the other; those of behaves wait for their turn.
 load() {
-	exec 6>"$room/turn"
 	(
+		exec 6>"$room/turn"
 		trap 'ended=yes' TERM
 		ended='' n=0 lost=0
 		while [[ ! $ended ]]; do
@@ -26,6 +26,7 @@ load() {
 			[[ $answer == "{\"n\":$((n % 1000)),"*'"o":{"a":{"b":1,"c":2}}'* || $answer == "{\"n\":$((n % 1000)),"*'"o":{"a":{"c":2,"b":1}}'* ]] ||
 				lost=$((lost + 1))
 			n=$((n + 1))
+			printf . >>"$room/done"
 		done
 		echo "$n $lost"
 	) >"$room/load" &
@@ -34,6 +35,7 @@ load() {
 
 behaves() {
 	[[ $1 == CVE-2026-33947.patch ]] || return 0
+	exec 6>"$room/turn"
 	flock 6
 	library_ask '"deep"' | tr -d '"'
 	flock -u 6

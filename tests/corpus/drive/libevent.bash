@@ -17,6 +17,7 @@ load() {
 		while [[ ! $ended ]]; do
 			[[ $(curl -s -o /dev/null -w '%{http_code}' -m 30 "http://127.0.0.1:$PORT/") == 200 ]] || lost=$((lost + 1))
 			n=$((n + 1))
+			printf . >>"$room/done"
 		done
 		echo "$n $lost"
 	) >"$room/load" &

@@ -48,6 +48,7 @@ load() {
 		while [[ ! $ended ]]; do
 			login || lost=$((lost + 1))
 			n=$((n + 1))
+			printf . >>"$room/done"
 		done
 		echo "$n $lost"
 	) >"$room/load" &
