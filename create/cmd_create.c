@@ -12,7 +12,7 @@
 #include "create/build/builder.h"
 #include "create/fit.h"
 #include "create/options.h"
-#include "create/page.h"
+#include "create/tree/authors.h"
 #include "create/patch/describe.h"
 #include "create/patch/diff_arrange.h"
 #include "create/progress.h"
@@ -190,7 +190,7 @@ static int make_one(const struct create_options *options, size_t index, struct b
 		    const struct earlier *earlier, struct made *made, struct uspl_err *err)
 {
 	auto_build struct build *build = NULL;
-	int rc = page_say(builder_next(builder, &build, err), err, PAGE_BUILD);
+	int rc = authors_say(builder_next(builder, &build, err), err, AUTHORS_BUILD);
 
 	made->report.explain = options->explain;
 	made->report.adopt_data = options->adopt_data;
@@ -210,7 +210,7 @@ static int make_one(const struct create_options *options, size_t index, struct b
 	if (!rc)
 		rc = targets_add(build, &options->wanted, earlier, made->update, &made->report,
 				 err);
-	rc = page_say(refuse_patches(made->update, rc, err), err, PAGE_BUILD);
+	rc = authors_say(refuse_patches(made->update, rc, err), err, AUTHORS_BUILD);
 	if (!rc)
 		rc = name_earlier(earlier, made->update, err);
 	if (!rc)
@@ -219,7 +219,7 @@ static int make_one(const struct create_options *options, size_t index, struct b
 		rc = against_files(build, &options->against, earlier, made->update, err);
 	if (!rc)
 		rc = fit_update(build, made->update, err);
-	page_say(rc, err, PAGE_PROGRAM);
+	authors_say(rc, err, AUTHORS_PROGRAM);
 	if (!rc)
 		rc = describe_package(&options->package, build, made->update, err);
 	if (build)
@@ -282,7 +282,7 @@ static int make_all(const struct create_options *options, made_list *list, struc
 	if (!rc)
 		rc = name_earlier_patches(&earlier, &build.earlier, err);
 	if (!rc)
-		rc = page_say(builder_new(&build, &builder, err), err, PAGE_BUILD);
+		rc = authors_say(builder_new(&build, &builder, err), err, AUTHORS_BUILD);
 	vec_release(&build.earlier);
 	if (rc)
 		return rc;
@@ -480,5 +480,5 @@ int cmd_create(int argc, char **argv, struct uspl_err *err)
 	hold_signals(SIG_BLOCK);
 	rc = create(&options, err);
 	hold_signals(SIG_UNBLOCK);
-	return rc < 0 ? page_say(rc, err, PAGE_REFUSALS) : rc;
+	return rc < 0 ? authors_say(rc, err, AUTHORS_REFUSALS) : rc;
 }

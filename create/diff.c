@@ -13,7 +13,7 @@
 #include "create/emit/helpers.h"
 #include "create/emit/unwind_info.h"
 #include "create/explain.h"
-#include "create/page.h"
+#include "create/tree/authors.h"
 #include "create/unit/answer.h"
 #include "create/unit/diff_unit.h"
 #include "create/unit/normalise.h"
@@ -206,25 +206,25 @@ static int run(struct diff *diff, struct update_target *target, bool *wanted, bo
 		return rc;
 	rc = correlate(diff, err);
 	if (rc)
-		return page_say(rc, err, PAGE_WHICH);
+		return authors_say(rc, err, AUTHORS_WHICH);
 	rc = compare(diff, err);
 	if (rc)
 		return rc;
 	rc = hook_list_read(diff, err);
 	if (rc)
-		return page_say(rc, err, PAGE_HOOKS);
+		return authors_say(rc, err, AUTHORS_HOOKS);
 	rc = answer_read(diff, err);
 	if (rc)
-		return page_say(rc, err, PAGE_HOOKS);
+		return authors_say(rc, err, AUTHORS_HOOKS);
 	rc = select_parts(diff, err);
 	if (rc)
-		return page_say(rc, err, PAGE_CODE);
+		return authors_say(rc, err, AUTHORS_CODE);
 	rc = vet_changes(diff, err);
 	if (rc)
 		return rc;
 	rc = hook_reach_check(diff, err);
 	if (rc)
-		return page_say(rc, err, PAGE_HOOKS);
+		return authors_say(rc, err, AUTHORS_HOOKS);
 	answer_warn_unused(diff);
 	if (!carries_code(diff))
 		return uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code");
@@ -236,10 +236,10 @@ static int run(struct diff *diff, struct update_target *target, bool *wanted, bo
 		return rc;
 	rc = emit_new(diff, target, err);
 	if (rc)
-		return page_say(rc, err, PAGE_CODE);
+		return authors_say(rc, err, AUTHORS_CODE);
 	rc = vet_adopt_list(diff, target, err);
 	if (rc)
-		return page_say(rc, err, PAGE_VARIABLES);
+		return authors_say(rc, err, AUTHORS_VARIABLES);
 	rc = want_missing(diff, target->new_code, wanted, ret_more, err);
 	if (rc || *ret_more)
 		return rc;

@@ -20,7 +20,7 @@
 #include "create/build/shipped.h"
 #include "create/build/states.h"
 #include "create/build/units.h"
-#include "create/page.h"
+#include "create/tree/authors.h"
 #include "create/patch/diff_arrange.h"
 #include "create/patch/diff_read.h"
 #include "create/patch/language.h"
@@ -348,7 +348,7 @@ static int build_before(struct builder *builder, struct uspl_err *err)
 /* Code that no compiler was seen to make may be of another language than ours. */
 static int say_language(const struct builder *builder, int rc, struct uspl_err *err)
 {
-	if (rc && err && err->page && !strcmp(err->page, PAGE_UNSEEN))
+	if (rc && err && err->page && !strcmp(err->page, AUTHORS_UNSEEN))
 		language_say(buf_str(&builder->text), err);
 	return rc;
 }

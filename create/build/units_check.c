@@ -9,7 +9,7 @@
 #include "create/build/inputs.h"
 #include "create/build/record.h"
 #include "create/build/units.h"
-#include "create/page.h"
+#include "create/tree/authors.h"
 #include "create/tree/build.h"
 #include "create/tree/tree.h"
 
@@ -33,7 +33,7 @@ static int check_compiled(const struct units *units, const strvec *patched, stru
 			  "is it part of this program, and of what the build makes? a compiler "
 			  "that is called by its absolute path isn't seen; --build=COMMAND "
 			  "says how to build");
-		return page_say(-USPL_E_UNSUPPORTED, err, PAGE_UNSEEN);
+		return authors_say(-USPL_E_UNSUPPORTED, err, AUTHORS_UNSEEN);
 	}
 	return 0;
 }

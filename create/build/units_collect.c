@@ -12,7 +12,7 @@
 #include "create/build/record.h"
 #include "create/build/renamed.h"
 #include "create/build/units.h"
-#include "create/page.h"
+#include "create/tree/authors.h"
 #include "create/tree/build.h"
 #include "create/tree/paths.h"
 #include "create/tree/tree.h"
@@ -242,7 +242,7 @@ int units_add_pre(struct units *units, struct uspl_err *err)
 			  "the build compiled nothing that uspl-create could see");
 		uspl_hint(err, "it may compile in another step (when it installs), or call the "
 			       "compiler by its absolute path; --build=COMMAND says how to build");
-		return page_say(-USPL_E_UNSUPPORTED, err, PAGE_UNSEEN);
+		return authors_say(-USPL_E_UNSUPPORTED, err, AUTHORS_UNSEEN);
 	}
 	if (!rc)
 		rc = add_records(units, &units->pre, false, err);

@@ -15,7 +15,7 @@
 #include "create/build/inputs.h"
 #include "create/build/record.h"
 #include "create/build/units.h"
-#include "create/page.h"
+#include "create/tree/authors.h"
 #include "create/tree/build.h"
 #include "create/tree/tree.h"
 
@@ -184,7 +184,7 @@ static int stranger_changed(const struct units *units, const struct program *pro
 		  units_relative(units, name), units_relative(units, program->path));
 	uspl_hint(err, "such objects come with the source, from another tool than a compiler, or "
 		       "from one that the build calls by its absolute path, past uspl-create");
-	return page_say(-USPL_E_UNSUPPORTED, err, PAGE_UNSEEN);
+	return authors_say(-USPL_E_UNSUPPORTED, err, AUTHORS_UNSEEN);
 }
 
 /* What the first build put into a program as a stranger must still be the same. */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
-#include "create/page.h"
+#include "create/tree/authors.h"
 #include "create/unit/answer.h"
 #include "create/unit/equal.h"
 #include "create/unit/report_warn.h"
@@ -384,7 +384,7 @@ static int run(const struct check *checks, size_t n, const struct diff *diff, st
 			int rc = checks[j].fn(diff, &diff->units[i], err);
 
 			if (rc)
-				return page_say(rc, err, checks[j].page);
+				return authors_say(rc, err, checks[j].page);
 		}
 		unit_close_dbginfo(&diff->units[i]);
 	}
@@ -394,9 +394,9 @@ static int run(const struct check *checks, size_t n, const struct diff *diff, st
 int vet_objects(const struct diff *diff, struct uspl_err *err)
 {
 	static const struct check checks[] = {
-		{ vet_lto, PAGE_CODE },
-		{ vet_compiler, PAGE_BUILD },
-		{ vet_thread_variables, PAGE_VARIABLES },
+		{ vet_lto, AUTHORS_CODE },
+		{ vet_compiler, AUTHORS_BUILD },
+		{ vet_thread_variables, AUTHORS_VARIABLES },
 	};
 
 	return run(checks, ARRAY_SIZE(checks), diff, err);
@@ -406,34 +406,34 @@ int vet_changes(const struct diff *diff, struct uspl_err *err)
 {
 	static const struct check checks[] = {
 		{ warn_of_past, NULL },
-		{ vet_exports, PAGE_NAMES },
-		{ vet_nameless_code, PAGE_CODE },
-		{ vet_constructed_data, PAGE_START },
-		{ vet_start_code, PAGE_START },
-		{ vet_indirect, PAGE_CODE },
-		{ vet_code, PAGE_CODE },
-		{ vet_names, PAGE_NAMES },
-		{ vet_aliases, PAGE_NAMES },
-		{ vet_virtual_functions, PAGE_CLASSES },
-		{ vet_numbered_statics, PAGE_WHICH },
-		{ vet_data, PAGE_VARIABLES },
-		{ vet_storage, PAGE_VARIABLES },
-		{ vet_guards, PAGE_START },
-		{ vet_replaced_tables, PAGE_CONSTANTS },
-		{ vet_new_data, PAGE_TABLES },
-		{ vet_local_classes, PAGE_WHICH },
-		{ vet_coroutines, PAGE_PLACES },
-		{ vet_moved_data, PAGE_WHICH },
-		{ vet_own_variables, PAGE_WHICH },
-		{ vet_shared_data, PAGE_WHICH },
-		{ vet_relocations, PAGE_CODE },
-		{ vet_renamed_data, PAGE_WHICH },
+		{ vet_exports, AUTHORS_NAMES },
+		{ vet_nameless_code, AUTHORS_CODE },
+		{ vet_constructed_data, AUTHORS_START },
+		{ vet_start_code, AUTHORS_START },
+		{ vet_indirect, AUTHORS_CODE },
+		{ vet_code, AUTHORS_CODE },
+		{ vet_names, AUTHORS_NAMES },
+		{ vet_aliases, AUTHORS_NAMES },
+		{ vet_virtual_functions, AUTHORS_CLASSES },
+		{ vet_numbered_statics, AUTHORS_WHICH },
+		{ vet_data, AUTHORS_VARIABLES },
+		{ vet_storage, AUTHORS_VARIABLES },
+		{ vet_guards, AUTHORS_START },
+		{ vet_replaced_tables, AUTHORS_CONSTANTS },
+		{ vet_new_data, AUTHORS_TABLES },
+		{ vet_local_classes, AUTHORS_WHICH },
+		{ vet_coroutines, AUTHORS_PLACES },
+		{ vet_moved_data, AUTHORS_WHICH },
+		{ vet_own_variables, AUTHORS_WHICH },
+		{ vet_shared_data, AUTHORS_WHICH },
+		{ vet_relocations, AUTHORS_CODE },
+		{ vet_renamed_data, AUTHORS_WHICH },
 		{ vet_warn_seeds, NULL },
-		{ vet_thread_start, PAGE_START },
+		{ vet_thread_start, AUTHORS_START },
 		{ vet_warn_signatures, NULL },
 		{ vet_warn_classes, NULL },
-		{ vet_blocks, PAGE_WHICH },
-		{ vet_labels, PAGE_PLACES },
+		{ vet_blocks, AUTHORS_WHICH },
+		{ vet_labels, AUTHORS_PLACES },
 		{ vet_warn_addresses, NULL },
 		{ vet_warn_enumerators, NULL },
 		{ vet_warn_initialised, NULL },
@@ -442,9 +442,9 @@ int vet_changes(const struct diff *diff, struct uspl_err *err)
 	int rc = vet_types(diff, err);
 
 	if (rc)
-		return page_say(rc, err, PAGE_LAYOUTS);
+		return authors_say(rc, err, AUTHORS_LAYOUTS);
 	rc = vet_bindings(diff, err);
 	if (rc)
-		return page_say(rc, err, PAGE_NAMES);
+		return authors_say(rc, err, AUTHORS_NAMES);
 	return run(checks, ARRAY_SIZE(checks), diff, err);
 }

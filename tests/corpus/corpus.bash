@@ -121,7 +121,8 @@ try_series() {
 	local package=$1 place=$work/$1 number=0 patch option into status
 	local list=$work/$1/tree/debian/patches/series.corpus
 	series "$package" | sed -n "\|^$2\t|,\$p" | tr '\t' ' ' >"$list"
-	rm -rf "$place/updates"
+	# quilt's list says that all of them are applied: it was there before they were taken out.
+	rm -rf "$place/updates" "$place/tree/.pc"
 	mkdir -p "$place/updates"
 	PATH=$work/bin:$PATH timeout "$((minutes * 4))m" "$create" --source="$place/tree" --series="$list" --partly \
 		--build="$(recipe "$package" 5)" --id=corpus --output="$place/updates" >"$place/updates/log" 2>&1 || true

@@ -209,8 +209,8 @@ check_pages() {
 	anchors=$(sed -n 's/^##* //p' docs/authors.md | tr '[:upper:]' '[:lower:]' | sed "s/[^a-z0-9 _-]//g; s/ /-/g")
 	while IFS=: read -r line page; do
 		grep -qxF -e "$page" <<< "$anchors" ||
-			echo "create/page.h:$line: docs/authors.md has no heading '$page'" >> "$breaches"
-	done < <(grep -n '"docs/authors.md#' create/page.h | sed 's/:.*#/:/; s/".*//')
+			echo "create/tree/authors.h:$line: docs/authors.md has no heading '$page'" >> "$breaches"
+	done < <(grep -n '"docs/authors.md#' create/tree/authors.h | sed 's/:.*#/:/; s/".*//')
 }
 
 check_forbidden_calls
