@@ -594,6 +594,7 @@ static int build_after(struct step *step, const char *what, struct uspl_err *err
 	}
 	if (rc)
 		return rc;
+	builder->units->back = step->back;
 	rc = units_add_post(builder->units, &step->patched, step->build, err);
 	if (rc || step->back)
 		return rc;

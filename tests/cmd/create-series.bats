@@ -207,6 +207,20 @@ in_tree() {
 	expect_updates 'fix-1 limit' 'fix-2 main'
 }
 
+@test "partly: a patch of a source that the build doesn't compile is left out, and the others are made" {
+	printf 'int other(void)\n{\n\treturn 1;\n}\n' > other.c
+	rm -r ../work ../patches/*
+	add_patch one limit.c 's/LIMIT;/LIMIT + 1;/'
+	add_patch other other.c 's/return 1/return 2/'
+	add_patch last main.c 's/return limit()/return limit() + 3/'
+	create_series --partly
+	expect_status 1
+	expect_message "note: left out: '../patches/other.patch': the patch changes 'other.c', but the build compiled nothing after it"
+	[ "$(wc -l <<< "$output")" = 2 ]
+	status=0
+	expect_updates 'fix-1 limit' 'fix-3 main'
+}
+
 @test "partly: nothing can be made, or nothing is left out; with --patch it has no meaning" {
 	create_series --partly
 	expect_updates 'fix-1 limit' 'fix-2 main' 'fix-3 limit'
