@@ -32,3 +32,15 @@ insert_after() {
 		END { exit !done }' "$2" >"$2.new"
 	mv "$2.new" "$2"
 }
+
+# insert_behind FIRST LAST FILE - the same behind a piece of the file from one line to another
+insert_behind() {
+	local text
+	text=$(cat)
+	TEXT=$text awk -v first="$1" -v last="$2" '
+		{ print }
+		!done && $0 ~ first && !/;$/ { inside = 1 }
+		inside && $0 ~ last { print ENVIRON["TEXT"]; inside = 0; done = 1 }
+		END { exit !done }' "$3" >"$3.new"
+	mv "$3.new" "$3"
+}
