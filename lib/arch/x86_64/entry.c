@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// entry.c - x86-64: what code does first: does it look at its return address, change stacks, or
-// look at the flags?
+// entry.c - x86-64: what code does: does it look at its return address, change stacks, look at the
+// flags, or leave the vector registers alone?
 /*
  * setjmp and getcontext note their return address, vfork takes it off the stack, and some functions
  * find their caller by it. As long as nothing has changed the stack pointer, the return address is
@@ -9,6 +9,11 @@
  *
  * A function doesn't read the flags that it finds. A part of a function may: it is jumped to on a
  * condition, and may look at it again.
+ *
+ * For the vector registers all instructions that may run are looked at, from the entry along every
+ * jump. They must be of the base instruction set, and their operands general registers or memory. A
+ * call, an indirect jump, or a jump that leaves the bytes that are there ends the proof: the answer
+ * is "no" then.
  */
 
 #include <Zydis/Zydis.h>
@@ -105,4 +110,95 @@ bool x86_64_ignores_flags(const uint8_t *code, size_t len)
 		at += insn.length;
 	}
 	return false;
+}
+
+enum { LEN_MAX = 512 };
+
+struct walk {
+	const uint8_t *code;
+	size_t len;
+	bool seen[LEN_MAX];
+	uint16_t open[LEN_MAX]; /* offsets to go on from */
+	size_t n_open;
+};
+
+static bool is_general_register(ZydisRegister reg)
+{
+	switch (ZydisRegisterGetClass(reg)) {
+	case ZYDIS_REGCLASS_GPR8:
+	case ZYDIS_REGCLASS_GPR16:
+	case ZYDIS_REGCLASS_GPR32:
+	case ZYDIS_REGCLASS_GPR64:
+	case ZYDIS_REGCLASS_FLAGS:
+	case ZYDIS_REGCLASS_IP:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_general(const uint8_t *code, size_t len)
+{
+	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecodedInstruction insn;
+	ZydisDecoder decoder;
+
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, len, &insn, ops)))
+		return false;
+	if (insn.mnemonic == ZYDIS_MNEMONIC_ENDBR64)
+		return true;
+	if (insn.meta.isa_ext != ZYDIS_ISA_EXT_BASE)
+		return false;
+	for (int i = 0; i < insn.operand_count; i++)
+		if (ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		    !is_general_register(ops[i].reg.value))
+			return false;
+	return true;
+}
+
+static bool go_on_from(struct walk *walk, uint64_t at)
+{
+	if (at >= walk->len)
+		return false;
+	if (!walk->seen[at]) {
+		walk->seen[at] = true;
+		walk->open[walk->n_open++] = (uint16_t)at;
+	}
+	return true;
+}
+
+static bool step(struct walk *walk, uint16_t at)
+{
+	const uint8_t *code = walk->code + at;
+	struct insn insn;
+	uint64_t next;
+
+	if (!x86_64_insn_decode(code, walk->len - at, &insn) || !is_general(code, walk->len - at))
+		return false;
+	next = (uint64_t)at + insn.len;
+	switch (insn.flow) {
+	case INSN_PLAIN:
+		return go_on_from(walk, next);
+	case INSN_COND_JUMP:
+		return go_on_from(walk, next) && go_on_from(walk, next + (uint64_t)insn.rel);
+	case INSN_JUMP:
+		return go_on_from(walk, next + (uint64_t)insn.rel);
+	case INSN_RETURN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool x86_64_keeps_vectors(const uint8_t *code, size_t len)
+{
+	struct walk walk = { .code = code, .len = len < LEN_MAX ? len : LEN_MAX };
+
+	if (!go_on_from(&walk, 0))
+		return false;
+	while (walk.n_open)
+		if (!step(&walk, walk.open[--walk.n_open]))
+			return false;
+	return true;
 }
