@@ -39,7 +39,7 @@
 
 #include "uspl/mark.h"
 
-#define USPL_MARK_VERSION 8
+#define USPL_MARK_VERSION 9
 #define USPL_MARK_MAGIC 0x31534b52414d504cull /* "LPMARKS1", little endian */
 #define USPL_MARK_SESSION_MAX 32
 #define USPL_MARK_OLD_MAX 24   /* a site's bytes: five, up to the end of an instruction */
@@ -84,6 +84,11 @@ struct uspl_mark_switch {
 	uint64_t site, on;
 };
 
+/* Hits at which a user's program was cut short, and those at which it was no longer called then. */
+struct uspl_mark_cuts {
+	uint64_t runs, passed;
+};
+
 /* The record, at the beginning of a mapping that is private, anonymous and r--, as in abi.h. */
 struct uspl_mark_region {
 	uint64_t magic;
@@ -93,9 +98,11 @@ struct uspl_mark_region {
 	uint64_t module;         /* where it begins */
 	uint64_t code;           /* the runtime's copy; its control page follows */
 	uint64_t text, text_len; /* the probes' code */
-	uint64_t data,
-		/* of a user's program, which lies at the text's beginning; 0: there is none */
-		data_len;
+	/*
+	 * Of a user's program, which lies at the text's beginning; data_len 0: there is none. First
+	 * a struct uspl_mark_cuts.
+	 */
+	uint64_t data, data_len;
 	uint32_t first_id, n_probes, n_switches;
 	uint32_t probes, switches, module_name, filter; /* offsets */
 	uint32_t frames;                       /* 1: the program's own unwinder knows eh_frame */

@@ -18,7 +18,9 @@
  * at each hit. It decides whether the hit is recorded, and may change what. It runs in the thread
  * that came to the marker, in the middle of the program's code, perhaps in several threads at once
  * and within a signal handler: it must be short, must not wait, and has no C library. What else it
- * must not do is checked before it is loaded (docs/markers.md).
+ * must not do is checked before it is loaded (docs/markers.md). A run of more than half a million
+ * instructions is cut short, as if it had returned 0; after a hundred of these it isn't called any
+ * more.
  *
  * At a function's entry (--at=FUNCTION) the arguments are those of the function, at its return
  * (--at=FUNCTION:exit) the one is what it returns, as the program's debugging information says.

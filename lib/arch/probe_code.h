@@ -115,12 +115,48 @@ int probe_encode(const struct probe_code *code, struct buf *buf, struct probe_pa
 		 struct uspl_err *err) uspl_must_check;
 
 /*
- * Looks at code that is to be a probe's program: len bytes of whole instructions.
- * USPL_E_UNSUPPORTED if it uses other registers than general ones, asks the kernel, goes to a place
- * that can't be known, or takes stack without bounds; *ret_stack: bytes of it, without what its
- * callees take.
+ * Looks at a function that is to be a probe's program, or one that it calls: len bytes of whole
+ * instructions. USPL_E_UNSUPPORTED if it uses other registers than general ones, asks the kernel,
+ * goes to a place that can't be known, or takes stack without bounds; *ret_stack: bytes of it,
+ * without what its callees take. Where it leaves its bytes bounded_encode looks.
  */
 int confined_check(const uint8_t *code, size_t len, uint64_t *ret_stack,
+		   struct uspl_err *err) uspl_must_check;
+
+#define BOUNDED_INSNS 524280 /* a run is cut short before it has done more instructions */
+#define BOUNDED_STACK 144    /* what counts may take of the stack */
+
+struct bounded_function {
+	size_t at, len;
+};
+
+/* A probe's program as it was linked, for an address; bounded_encode makes a copy of it. */
+struct bounded_program {
+	taddr from;
+	const uint8_t *code;
+	size_t len;
+	/*
+	 * Those that confined_check has let pass, sorted, none within another one; nothing else of
+	 * the code is copied.
+	 */
+	const struct bounded_function *functions;
+	size_t n_functions;
+	size_t entry; /* of the function that begins it */
+	taddr to;     /* where the copy will lie */
+	/*
+	 * Two words that the copy counts in: runs that were cut short, and runs that weren't begun
+	 * since a hundred had been.
+	 */
+	taddr counters;
+};
+
+/*
+ * Appends a copy that ends, whatever it does, to be called at its first byte with a struct uspl_hit
+ * in the first argument's register. A run that takes too long returns 0. The length doesn't depend
+ * on addresses. USPL_E_UNSUPPORTED: it goes into the middle of an instruction or of another
+ * function, refers to code as if that was data, uses all registers, or is too long to be run.
+ */
+int bounded_encode(const struct bounded_program *program, struct buf *buf,
 		   struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -400,3 +400,20 @@ const struct mark_region *marks_session(const struct marks *marks, const char *s
 			return region;
 	return NULL;
 }
+
+struct uspl_mark_cuts marks_cuts(const struct proc *proc, const struct marks *marks,
+				 const char *session)
+{
+	struct uspl_mark_cuts all = { 0 }, cuts;
+	const struct mark_region *region;
+
+	vec_for_each (&marks->regions, region) {
+		if (region->head.data_len < sizeof(cuts) ||
+		    strcmp(region->head.session, session) != 0 ||
+		    proc_read_some(proc, region->head.data, &cuts, sizeof(cuts)) != sizeof(cuts))
+			continue;
+		all.runs += cuts.runs;
+		all.passed += cuts.passed;
+	}
+	return all;
+}

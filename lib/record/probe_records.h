@@ -65,6 +65,9 @@ const struct uspl_probe *marks_probe(const struct marks *marks, const char *sess
 				     const struct mark_region **ret_region);
 /* The session's first region, NULL if it has none. */
 const struct mark_region *marks_session(const struct marks *marks, const char *session);
+/* What the programs of a session have run into, in all its regions. */
+struct uspl_mark_cuts marks_cuts(const struct proc *proc, const struct marks *marks,
+				 const char *session);
 /* Frees what the structure owns; nothing in the target. */
 void mark_region_release(struct mark_region *region);
 

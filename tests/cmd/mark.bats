@@ -571,6 +571,35 @@ gauge_once() {
 	expect_clean
 }
 
+# expect_passed_on - the endless program is cut short, then not called, and all is told
+expect_passed_on() {
+	expect_status 0 || return
+	ask 'step 6' || return
+	expect_hits app:step 6 --session=endless || return
+	[[ $output != *'cut short'* ]] || fail 'it is cut short before it is endless' || return
+	ask 'threads 1000' || return
+	ask 'step 20' || return
+	mark list 'app:step'
+	expect_output "session 'endless': the program was cut short at 1[0-9][0-9] hits, and not called at [1-9][0-9]* later ones" || return
+	mark list --json 'app:step'
+	jq -e 'select(.sessions == ["endless"]) | .cut_short >= 100 and .not_called > 1000' <<< "$output" > /dev/null || fail 'JSON says something else' || return
+	tool uspl-trace cat --session=endless --json "$TARGET"
+	tail -n 1 <<< "$output" | jq -e '.kind == "end" and .cut_short >= 100 and .not_called > 1000' > /dev/null || fail 'the end says something else' || return
+	expect_off --session=endless || return
+	expect_output 'the program was cut short at'
+}
+
+@test "a program that doesn't end is cut short, at each hit, and then not called any more" {
+	start -O2
+	probe "$BATS_TEST_DIRNAME/probe/endless.c" --at='app:step'
+	expect_passed_on
+	"$TARGET_CC" -O0 -fno-omit-frame-pointer -mgeneral-regs-only -fcf-protection=none -fno-stack-protector -I"$USPL_TESTS/../include" -c \
+		-o "$BATS_TEST_TMPDIR/endless.o" "$BATS_TEST_DIRNAME/probe/endless.c"
+	probe "$BATS_TEST_TMPDIR/endless.o" --at='app:step'
+	expect_passed_on
+	expect_clean
+}
+
 @test "a program that may not run within another is refused, and nothing has changed" {
 	start -O2
 	local program

@@ -3,6 +3,8 @@
 #ifndef USPL_TRACE_CMD_PROGRAM_H
 #define USPL_TRACE_CMD_PROGRAM_H
 
+#include "arch/probe_code.h"
+#include "base/vec.h"
 #include "objfile/objfile.h"
 #include "trace/probe/marks.h"
 
@@ -10,6 +12,9 @@ struct program {
 	struct mark_program base; /* what trace/probe wants; `link` finds the rest from it */
 	struct objfile *obj;
 	struct program_piece *pieces; /* of each section */
+	size_t code_len;              /* as it was linked: base.entry is that of its copy */
+	size_t entry;
+	VEC(struct bounded_function) functions;
 };
 
 /*

@@ -12,6 +12,7 @@
 #include "trace/cmd/permitted.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/cmd/switched.h"
+#include "trace/log/mark_record.h"
 #include "trace/output/view.h"
 #include "trace/probe/marker.h"
 #include "trace/probe/marks.h"
@@ -97,6 +98,7 @@ static int parse(struct options *opts, int argc, char **argv, struct uspl_err *e
 struct line {
 	const struct marker *marker; /* the first of them */
 	size_t sites, impossible;
+	struct uspl_mark_cuts cuts; /* of the programs of its sessions */
 };
 
 typedef VEC(const char *) names;
@@ -149,6 +151,8 @@ static void print_json(const struct line *line, const struct module *module, con
 	for (size_t i = 0; i < sessions->n; i++)
 		json_string(&json, NULL, sessions->items[i]);
 	json_close(&json, ']');
+	json_number(&json, "cut_short", (int64_t)line->cuts.runs);
+	json_number(&json, "not_called", (int64_t)line->cuts.passed);
 	json_string(&json, "reason", line->impossible ? marker->why : NULL);
 	json_close(&json, '}');
 	printf("%s\n", json_text(&json));
@@ -186,8 +190,9 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->why[0] == '\0') - (y->why[0] == '\0');
 }
 
-static void print_markers(const struct options *opts, const struct module *module,
-			  struct markers *markers, const struct marks *marks)
+static void print_markers(const struct options *opts, const struct proc *proc,
+			  const struct module *module, struct markers *markers,
+			  const struct marks *marks)
 {
 	size_t n = markers->sites.n;
 
@@ -206,8 +211,31 @@ static void print_markers(const struct options *opts, const struct module *modul
 		if (opts->request.glob && fnmatch(opts->request.glob, line.marker->name, 0) != 0)
 			continue;
 		find_sessions(marks, line.marker->name, &sessions);
+		for (size_t k = 0; k < sessions.n; k++) {
+			struct uspl_mark_cuts cuts = marks_cuts(proc, marks, sessions.items[k]);
+
+			line.cuts.runs += cuts.runs;
+			line.cuts.passed += cuts.passed;
+		}
 		(opts->json ? print_json : print_text)(&line, module, &sessions);
 		vec_release(&sessions);
+	}
+}
+
+/* Of each session, what its program has run into. */
+static void print_cuts(const struct proc *proc, const struct marks *marks)
+{
+	const struct mark_region *region;
+
+	vec_for_each (&marks->regions, region) {
+		const char *session = region->head.session;
+		auto_buf struct buf line = { 0 }, name = { 0 };
+		struct uspl_mark_cuts cuts = marks_cuts(proc, marks, session);
+
+		if (marks_session(marks, session) != region || !mark_cuts_add(&cuts, &line))
+			continue;
+		text_add_printable(&name, session, strlen(session), false);
+		printf("session '%s': %s\n", buf_str(&name), buf_str(&line));
 	}
 }
 
@@ -233,8 +261,10 @@ static int list(void *ctx, pid_t pid, struct uspl_err *err)
 		rc = marks_find(view.proc, module, &markers, err);
 		if (rc)
 			return rc;
-		print_markers(opts, module, &markers, &marks);
+		print_markers(opts, view.proc, module, &markers, &marks);
 	}
+	if (!opts->json)
+		print_cuts(view.proc, &marks);
 	return 0;
 }
 
@@ -269,6 +299,8 @@ static int on(void *ctx, pid_t pid, struct uspl_err *err)
 
 static void print_off(const struct options *opts, const struct marks_switched *result)
 {
+	auto_buf struct buf cuts = { 0 };
+
 	printf("switched off in pid %d: %zu sites of markers, stopped %.0f us\n", opts->pid,
 	       result->probes, result->stop_us);
 	if (result->put_back)
@@ -276,6 +308,8 @@ static void print_off(const struct options *opts, const struct marks_switched *r
 		       "return without "
 		       "probes\n",
 		       result->put_back, result->put_back == 1 ? "" : "s");
+	if (mark_cuts_add(&result->cuts, &cuts))
+		printf("%s\n", buf_str(&cuts));
 	if (result->inactive)
 		printf("a stack that no thread is on may lead back into probes, and isn't "
 		       "understood: the memory "

@@ -261,6 +261,7 @@ int mark_reader_read(struct mark_reader *reader, struct uspl_err *err)
 	if (reader->records.n)
 		qsort(reader->records.items, reader->records.n, sizeof(*reader->records.items),
 		      by_time);
+	reader->cuts = marks_cuts(reader->proc, &reader->marks, reader->session);
 	return 0;
 }
 
@@ -321,4 +322,13 @@ void mark_values_release(struct message_value values[USPL_PROBE_ARGS_MAX])
 {
 	for (size_t i = 0; i < USPL_PROBE_ARGS_MAX; i++)
 		free(values[i].text);
+}
+
+bool mark_cuts_add(const struct uspl_mark_cuts *cuts, struct buf *out)
+{
+	if (!cuts->runs && !cuts->passed)
+		return false;
+	buf_addf(out, "the program was cut short at %llu hits, and not called at %llu later ones",
+		 (unsigned long long)cuts->runs, (unsigned long long)cuts->passed);
+	return true;
 }

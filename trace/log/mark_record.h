@@ -49,6 +49,7 @@ struct mark_reader {
 	VEC(union mark_slot) slots;
 	uint64_t overwritten; /* records, before they were read */
 	uint64_t nowhere;     /* hits that could not be recorded */
+	struct uspl_mark_cuts cuts;
 };
 
 /* USPL_E_NOT_APPLIED if there is no such session. */
@@ -65,5 +66,7 @@ int mark_values(const struct mark_reader *reader, const struct mark_record *reco
 		struct message_value ret[USPL_PROBE_ARGS_MAX],
 		struct uspl_err *err) uspl_must_check;
 void mark_values_release(struct message_value values[USPL_PROBE_ARGS_MAX]);
+/* Says what a user's program has run into, if it has, as a clause; false if it hasn't. */
+bool mark_cuts_add(const struct uspl_mark_cuts *cuts, struct buf *out);
 
 #endif

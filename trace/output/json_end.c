@@ -17,6 +17,8 @@ void json_end_add(const char *tracer, pid_t pid, const struct json_losses *losse
 	json_number(&json, "lost", (int64_t)(losses->overwritten + losses->unrecorded));
 	json_number(&json, "overwritten", (int64_t)losses->overwritten);
 	json_number(&json, "unrecorded", (int64_t)losses->unrecorded);
+	json_number(&json, "cut_short", (int64_t)losses->cut_short);
+	json_number(&json, "not_called", (int64_t)losses->not_called);
 	json_close(&json, '}');
 	buf_addf(out, "%s\n", json_text(&json));
 	out->oom |= json.buf.oom;

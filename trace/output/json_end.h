@@ -18,6 +18,8 @@ struct buf;
 struct json_losses {
 	uint64_t overwritten; /* records, before they were read */
 	uint64_t unrecorded;  /* calls or notes that found no room */
+	/* Hits at which a user's program was cut short, and later ones without a call of it. */
+	uint64_t cut_short, not_called;
 };
 
 /* Appends the line. */

@@ -311,6 +311,8 @@ int reader_read(struct reader *reader, struct uspl_err *err)
 
 void reader_add_losses(const struct reader *reader, struct buf *out)
 {
+	auto_buf struct buf cuts = { 0 };
+
 	if (reader->log.overwritten)
 		buf_addf(out, "# %llu older records were overwritten before they were read\n",
 			 (unsigned long long)reader->log.overwritten);
@@ -320,6 +322,8 @@ void reader_add_losses(const struct reader *reader, struct buf *out)
 	if (reader->log.unsure)
 		buf_addf(out, "# %llu calls were being recorded when this was read\n",
 			 (unsigned long long)reader->log.unsure);
+	if (mark_cuts_add(&reader->marks.cuts, &cuts))
+		buf_addf(out, "# %s\n", buf_str(&cuts));
 }
 
 void reader_print_losses(const struct reader *reader, FILE *to)
@@ -343,7 +347,9 @@ const char *reader_thread_name(const struct reader *reader, pid_t tid)
 void reader_add_json_end(const struct reader *reader, struct buf *out)
 {
 	json_end_add(reader->tracer->name, reader->log.pid,
-		     &(struct json_losses){ reader->log.overwritten, reader->log.unseen }, out);
+		     &(struct json_losses){ reader->log.overwritten, reader->log.unseen,
+					    reader->marks.cuts.runs, reader->marks.cuts.passed },
+		     out);
 }
 
 int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,

@@ -53,6 +53,7 @@ struct marks_switched {
 	bool inactive;     /* `inside` is that stack only */
 	size_t put_back;   /* calls on such stacks that were made to return without their probe */
 	uint64_t left_out; /* bytes of memory in which no such stack was looked for */
+	struct uspl_mark_cuts cuts; /* off: what the session's program has run into */
 };
 
 /*

@@ -276,6 +276,7 @@ int marks_off(struct proc *proc, const module_vec *modules, const struct marks_r
 		if (rc)
 			return rc;
 	}
+	work.result.cuts = marks_cuts(proc, &work.marks, request->session);
 	if (ends) {
 		rc = mark_drain(proc, modules, &work.marks, request, &work.result, err);
 		if (rc)

@@ -2,12 +2,14 @@
 // target.cc - functions that return, throw, are left by longjmp, and end in one another
 
 #include <csetjmp>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 
 extern "C" {
 #include "serve.h"
@@ -74,9 +76,22 @@ extern "C" KEPT long held(volatile int *which)
 	return 7l * which[0] + which[1];
 }
 
+static void *page;
+
+/* What reads from the page has to wait until it may. */
+static void wait_for_page(int)
+{
+	words[1] = 1;
+	while (!words[0])
+		sched_yield();
+	mprotect(page, 4096, PROT_READ);
+}
+
 static void *hold(void *)
 {
-	held(words);
+	std::signal(SIGSEGV, wait_for_page);
+	page = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	held(static_cast<volatile int *>(page));
 	return nullptr;
 }
 
