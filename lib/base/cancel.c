@@ -22,6 +22,11 @@ void cancel_catch(void)
 	sigaction(SIGHUP, &action, NULL);
 }
 
+void cancel_forget(void)
+{
+	requested = 0;
+}
+
 bool cancel_requested(void)
 {
 	return requested;

@@ -25,6 +25,7 @@ int trace_list(int argc, char **argv, struct uspl_err *err);
 int trace_status(int argc, char **argv, struct uspl_err *err);
 int trace_mark(int argc, char **argv, struct uspl_err *err);
 int trace_probe(int argc, char **argv, struct uspl_err *err);
+int trace_top(int argc, char **argv, struct uspl_err *err);
 int trace_tracers(int argc, char **argv, struct uspl_err *err);
 
 /* How many bytes of records a ring has, by the option --buffer, 0 if it isn't given. */

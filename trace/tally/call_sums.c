@@ -165,11 +165,7 @@ struct open_walk {
 	taddr sp; /* 0: not known */
 	const struct mapping *stack;
 	uint64_t now;
-	VEC(struct open_call {
-		uint32_t id;
-		uint64_t took;
-		bool left;
-	}) calls;
+	VEC(struct open_call) calls;
 };
 
 static bool is_below(const struct open_walk *walk, taddr at)
@@ -202,6 +198,7 @@ static int read_list(struct open_walk *walk, uint64_t top, struct uspl_err *err)
 		if (!call)
 			return uspl_fail_nomem(err);
 		*call = (struct open_call){ .id = id,
+					    .back = kept[0],
 					    .took = walk->now - kept[1],
 					    .left = !walk->lives || is_below(walk, at) };
 	}
@@ -223,12 +220,13 @@ static int add_to_caller(const struct open_walk *walk, size_t i, struct uspl_err
 	return 0;
 }
 
-static int add_list(const struct open_walk *walk, struct uspl_err *err)
+static int add_list(const struct open_walk *walk, void *ctx, struct uspl_err *err)
 {
 	const struct reading *reading = walk->reading;
 	auto_free uint8_t *seen = calloc(reading->last_id + 1ull, 1);
 	int rc;
 
+	(void)ctx;
 	if (!seen)
 		return uspl_fail_nomem(err);
 	/* From the outermost on: recursion counts once. */
@@ -279,7 +277,10 @@ static void find_place(struct open_walk *walk, pid_t tid, const tid_vec *tids)
 	}
 }
 
-static int read_open(struct reading *reading, struct uspl_err *err)
+/* Each thread's list, as it is now. */
+static int walk_lists(struct reading *reading,
+		      int (*each)(const struct open_walk *walk, void *ctx, struct uspl_err *err),
+		      void *ctx, struct uspl_err *err)
 {
 	const struct tally *tally = reading->tally;
 	const size_t len = USPL_TRACE_THREADS * sizeof(struct uspl_trace_thread);
@@ -309,7 +310,7 @@ static int read_open(struct reading *reading, struct uspl_err *err)
 			find_place(&walk, reading->sums->threads.items[number].tid, &tids);
 		rc = read_list(&walk, table[i].top, err);
 		if (!rc)
-			rc = add_list(&walk, err);
+			rc = each(&walk, ctx, err);
 		vec_release(&walk.calls);
 		if (rc)
 			return rc;
@@ -317,17 +318,25 @@ static int read_open(struct reading *reading, struct uspl_err *err)
 	return 0;
 }
 
-int call_sums_read(const struct tally *tally, struct call_sums *ret, struct uspl_err *err)
+static struct reading reading_of(const struct tally *tally, struct call_sums *sums)
 {
 	const struct trace_session *session = &tally->view.session;
 	const struct trace_region *last = &session->regions.items[session->regions.n - 1];
-	struct reading reading = { .tally = tally,
-				   .head = &session->regions.items[0].head,
-				   .sums = ret,
-				   .cell_len = reading.head->job == USPL_LISTEN_PROFILE
-						       ? sizeof(struct uspl_sums_cell)
-						       : sizeof(uint64_t),
-				   .last_id = last->head.first_id + last->head.n_sites - 1 };
+	const struct uspl_trace_region *head = &session->regions.items[0].head;
+	uint64_t cell_len =
+		head->job == USPL_LISTEN_PROFILE ? sizeof(struct uspl_sums_cell) : sizeof(uint64_t);
+
+	return (struct reading){ .tally = tally,
+				 .head = head,
+				 .sums = sums,
+				 .cell_len = cell_len,
+				 .table_len = sums_table_len(cell_len, session),
+				 .last_id = last->head.first_id + last->head.n_sites - 1 };
+}
+
+int call_sums_read(const struct tally *tally, struct call_sums *ret, struct uspl_err *err)
+{
+	struct reading reading = reading_of(tally, ret);
 	struct uspl_trace_counters counters;
 	int rc = proc_read(tally->view.proc, reading.head->counters, &counters, sizeof(counters),
 			   err);
@@ -335,7 +344,6 @@ int call_sums_read(const struct tally *tally, struct call_sums *ret, struct uspl
 	if (rc)
 		return rc;
 	ret->lost = counters.nowhere;
-	reading.table_len = sums_table_len(reading.cell_len, session);
 	if (tally->n_threads * reading.table_len > tally->config.head.own_len)
 		return uspl_fail(err, USPL_E_HOSTILE, "what pid %d has added up is damaged",
 				 tally->view.proc->pid);
@@ -343,9 +351,31 @@ int call_sums_read(const struct tally *tally, struct call_sums *ret, struct uspl
 	if (!rc)
 		rc = read_tables(&reading, err);
 	if (!rc && reading.cell_len == sizeof(struct uspl_sums_cell))
-		rc = read_open(&reading, err);
+		rc = walk_lists(&reading, add_list, NULL, err);
 	vec_release(&reading.tables);
 	return rc;
+}
+
+/* What is called with each list. */
+struct seeing {
+	call_sums_see *see;
+	void *ctx;
+};
+
+static int see_list(const struct open_walk *walk, void *ctx, struct uspl_err *err)
+{
+	const struct seeing *seeing = ctx;
+
+	return seeing->see(seeing->ctx, walk->calls.items, walk->calls.n, err);
+}
+
+int call_sums_look(const struct tally *tally, const struct call_sums *sums, call_sums_see *see,
+		   void *ctx, struct uspl_err *err)
+{
+	struct call_sums threads = { .threads = sums->threads };
+	struct reading reading = reading_of(tally, &threads);
+
+	return walk_lists(&reading, see_list, &(struct seeing){ see, ctx }, err);
 }
 
 static int by_id(const void *a, const void *b)

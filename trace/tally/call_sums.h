@@ -22,6 +22,14 @@ struct call_thread {
 	uint64_t earlier; /* threads that had the table before, and have ended */
 };
 
+/* A call that is open. */
+struct open_call {
+	uint32_t id;
+	taddr back;    /* where it will return to */
+	uint64_t took; /* so far, in ticks */
+	bool left;     /* no more: nobody will return from it */
+};
+
 struct call_sums {
 	VEC(struct call_sum) rows; /* by thread, then by id */
 	VEC(struct call_thread) threads;
@@ -35,6 +43,13 @@ int call_sums_read(const struct tally *tally, struct call_sums *ret,
 void call_sums_release(struct call_sums *sums);
 DEFINE_AUTO_RELEASE(call_sums, struct call_sums, call_sums_release)
 #define auto_call_sums __attribute__((cleanup(cleanup_call_sums_)))
+/*
+ * Shows each thread's calls that are open at this moment, the innermost first. sums: of an earlier
+ * reading, with its threads. A failure of `see` ends it.
+ */
+typedef int call_sums_see(void *ctx, const struct open_call *calls, size_t n, struct uspl_err *err);
+int call_sums_look(const struct tally *tally, const struct call_sums *sums, call_sums_see *see,
+		   void *ctx, struct uspl_err *err) uspl_must_check;
 /* Makes one row of all threads' rows of a function; `thread` means nothing afterwards. */
 void call_sums_merge(struct call_sums *sums);
 /* With what is open; without what calls of others took. */

@@ -191,15 +191,21 @@ static int read_session(struct tally *tally, struct uspl_err *err)
 	return 0;
 }
 
-static void close_tally(struct tally *tally)
+int tally_open(pid_t pid, struct tally *tally, struct uspl_err *err)
+{
+	int rc = view_open(pid, false, &tally->view, err);
+
+	if (rc)
+		return rc;
+	return read_session(tally, err);
+}
+
+void tally_close(struct tally *tally)
 {
 	places_close(&tally->places);
 	listen_config_release(&tally->config);
 	view_release(&tally->view);
 }
-
-DEFINE_AUTO_RELEASE(tally, struct tally, close_tally)
-#define auto_tally __attribute__((cleanup(cleanup_tally_)))
 
 double tally_ns(const struct tally *tally, uint64_t ticks)
 {

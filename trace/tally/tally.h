@@ -71,6 +71,14 @@ int tally_report(const struct tracer *tracer, pid_t pid, const struct tally_repo
 int tally_report_view(const struct tracer *tracer, const struct view *view,
 		      const struct tally_report_options *opts,
 		      struct uspl_err *err) uspl_must_check;
+/*
+ * Opens a process whose session has sums. USPL_E_NOT_APPLIED: it has none. Zero-initialise tally;
+ * tally_close must follow in any case.
+ */
+int tally_open(pid_t pid, struct tally *tally, struct uspl_err *err) uspl_must_check;
+void tally_close(struct tally *tally);
+DEFINE_AUTO_RELEASE(tally, struct tally, tally_close)
+#define auto_tally __attribute__((cleanup(cleanup_tally_)))
 /* Ticks as nanoseconds. */
 double tally_ns(const struct tally *tally, uint64_t ticks);
 /* Ticks as microseconds. */
