@@ -14,7 +14,7 @@
 #include "view/symbol_files.h"
 
 struct options {
-	const char *named, *file, *symbols;
+	const char *named, *file, *symbols, *core;
 	char *id;
 	bool all, json, perf_map;
 	struct selection sel;
@@ -32,6 +32,8 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 		  "print the names of new code as perf reads them" },
 		{ 0, "symbols", "FILE", CLI_STRING, &opts->symbols,
 		  "write them to FILE for gdb's add-symbol-file" },
+		{ 0, "core", "CORE", CLI_STRING, &opts->core,
+		  "with --symbols: of a process that is dead, by its core dump" },
 		SELECTION_OPTIONS(&opts->sel),
 	};
 	const struct cli_command cmd = {
@@ -56,6 +58,14 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 	if (opts->file && (opts->id || opts->all || !selection_is_empty(&opts->sel))) {
 		uspl_fail(err, USPL_E_USAGE,
 			  "'--file' is about no process: it goes with '--json' only");
+		uspl_hint(err, "try 'uspl-view --help'");
+		return -USPL_E_USAGE;
+	}
+	if (opts->core) {
+		if (opts->symbols && selection_is_empty(&opts->sel) && !opts->id && !opts->file &&
+		    !opts->all && !opts->json && !opts->perf_map)
+			return CLI_GO_ON;
+		uspl_fail(err, USPL_E_USAGE, "'--core' goes with '--symbols', and nothing else");
 		uspl_hint(err, "try 'uspl-view --help'");
 		return -USPL_E_USAGE;
 	}
@@ -229,6 +239,12 @@ static int view_symbols(const struct options *opts, struct uspl_err *err)
 	auto_buf struct buf out = { 0 };
 	int rc;
 
+	if (opts->core) {
+		rc = symbols_core(opts->core, &out, err);
+		if (rc)
+			return rc;
+		return file_write(opts->symbols, out.data, out.len, err);
+	}
 	if (!opts->symbols)
 		confine(CONFINE_LOOK);
 	rc = scan_processes(&opts->sel, &scan, err);

@@ -13,6 +13,7 @@
 
 #include "arch/arch.h"
 #include "command/perf_map.h"
+#include "proc/core.h"
 
 void symbols_perf(const struct scan *scan, struct buf *out)
 {
@@ -156,36 +157,65 @@ static int finish(struct file *file, struct uspl_err *err)
 	return 0;
 }
 
-static int build(struct file *file, const struct scan_process *process, struct uspl_err *err)
+static int build(struct file *file, const struct proc *proc, const region_vec *regions,
+		 struct uspl_err *err)
 {
 	static const Elf64_Sym no_symbol;
-	struct proc *proc = NULL;
-	int rc = proc_open(process->pid, &proc, err);
 
 	buf_addzero(file->out, sizeof(Elf64_Ehdr));
 	buf_addzero(&file->names, 1);
 	buf_add(&file->symbols, &no_symbol, sizeof(no_symbol));
 	/* The null section. */
-	if (!rc && !vec_push(&file->sections))
-		rc = uspl_fail_nomem(err);
-	for (size_t i = process->regions.n; !rc && i > 0; i--)
-		rc = add_region(file, proc, &process->regions.items[i - 1], err);
-	proc_free(proc);
-	if (rc)
-		return rc;
+	if (!vec_push(&file->sections))
+		return uspl_fail_nomem(err);
+	for (size_t i = regions->n; i > 0; i--) {
+		int rc = add_region(file, proc, &regions->items[i - 1], err);
+
+		if (rc)
+			return rc;
+	}
 	return finish(file, err);
+}
+
+static int make(const struct proc *proc, const region_vec *regions, struct buf *out,
+		struct uspl_err *err)
+{
+	struct file file = { .out = out };
+	int rc = build(&file, proc, regions, err);
+
+	buf_release(&file.names);
+	buf_release(&file.symbols);
+	vec_release(&file.sections);
+	return rc;
 }
 
 int symbols_elf(const struct scan *scan, struct buf *out, struct uspl_err *err)
 {
-	struct file file = { .out = out };
+	auto_proc struct proc *proc = NULL;
 	int rc;
 
 	if (scan->processes.n != 1)
 		return uspl_fail(err, USPL_E_NOT_APPLIED, "the process has no new code");
-	rc = build(&file, scan->processes.items, err);
-	buf_release(&file.names);
-	buf_release(&file.symbols);
-	vec_release(&file.sections);
+	rc = proc_open_readonly(scan->processes.items[0].pid, &proc, err);
+	if (rc)
+		return rc;
+	return make(proc, &scan->processes.items[0].regions, out, err);
+}
+
+int symbols_core(const char *path, struct buf *out, struct uspl_err *err)
+{
+	auto_regions region_vec regions = { 0 };
+	auto_proc struct proc *proc = NULL;
+	int rc = core_open(path, &proc, err);
+
+	if (rc)
+		return rc;
+	rc = regions_read(proc, &regions, err);
+	if (!rc && !regions.n)
+		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "the process has no new code");
+	if (!rc)
+		rc = make(proc, &regions, out, err);
+	if (rc)
+		uspl_context(err, "core dump '%s'", path);
 	return rc;
 }

@@ -16,5 +16,7 @@ void symbols_perf(const struct scan *scan, struct buf *out);
  * scan.
  */
 int symbols_elf(const struct scan *scan, struct buf *out, struct uspl_err *err) uspl_must_check;
+/* The same of a process that is dead, by its core dump. */
+int symbols_core(const char *path, struct buf *out, struct uspl_err *err) uspl_must_check;
 
 #endif

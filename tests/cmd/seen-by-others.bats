@@ -187,3 +187,111 @@ expect_perf_names() {
 	run gdb -nx -batch ./work core -ex 'add-symbol-file symbols' -ex 'backtrace'
 	[[ $(grep -oE '^#[0-9]+ .*' <<< "$output" | tr '\n' ' ') =~ below.*changed.*above.*main ]] || fail 'not in a core'
 }
+
+# expect_core_named CORE - gdb goes through new code in it, with the symbols that the core itself
+# has
+expect_core_named() {
+	rm -f symbols
+	tool uspl-view --core="$1" --symbols=symbols
+	expect_status 0 || return
+	run gdb -nx -batch ./work "$1" -ex 'add-symbol-file symbols' -ex 'backtrace'
+	[[ $(grep -oE '^#[0-9]+ .*' <<< "$output" | tr '\n' ' ') =~ below.*changed.*above.*main ]] || fail "frames are missing in $1"
+}
+
+@test "a core dump of a process that is dead tells the names of its new code" {
+	command -v gdb > /dev/null || skip 'gdb is not installed'
+	tool uspl-apply "$UPDATE" "$TARGET"
+	expect_status 0
+	kill -USR2 "$TARGET"
+	until_true 10 stopped || fail 'it does not stop'
+	gdb -nx -batch -p "$TARGET" -ex 'generate-core-file core' > /dev/null 2>&1
+	# One that the kernel writes, where it writes a file here.
+	if [ "$(< /proc/sys/kernel/core_pattern)" = core ]; then
+		prlimit --pid "$TARGET" --core=unlimited
+		mkdir kernel
+		ln core by-gdb
+		rm core
+		kill -ABRT "$TARGET"
+		kill -CONT "$TARGET"
+	else
+		ln core by-gdb
+		kill -KILL "$TARGET"
+	fi
+	wait "$TARGET" || :
+	expect_core_named by-gdb
+	[ ! -e core ] || [ "$(stat -c %i core)" = "$(stat -c %i by-gdb)" ] || expect_core_named core
+}
+
+@test "a core dump that isn't one, is cut off, or has no updates" {
+	command -v gdb > /dev/null || skip 'gdb is not installed'
+	gdb -nx -batch -p "$TARGET" -ex 'generate-core-file core' > /dev/null 2>&1
+	tool uspl-view --core=core --symbols=symbols
+	expect_status 1
+	expect_message 'the process has no new code'
+	tool uspl-apply "$UPDATE" "$TARGET"
+	expect_status 0
+	gdb -nx -batch -p "$TARGET" -ex 'generate-core-file core' > /dev/null 2>&1
+	local size
+	for size in 64 4096 $(($(stat -c %s core) / 2)); do
+		head -c "$size" core > part
+		tool uspl-view --core=part --symbols=symbols
+		expect_status 3
+		expect_message "the core dump 'part' is damaged, or was cut off"
+	done
+	for file in work fix /dev/null; do
+		[ -e "$file" ] || echo text > "$file"
+		tool uspl-view --core="$file" --symbols=symbols
+		expect_status 1
+		expect_message 'is no core dump'
+	done
+	tool uspl-view --core=core
+	expect_status 2
+	tool uspl-view --core=core --symbols=symbols "$TARGET"
+	expect_status 2
+	[ ! -e symbols ] || fail 'a failure leaves a file'
+}
+
+# by_script ARG... - gdb with the script that tells it of new code
+by_script() {
+	PATH=$USPL_BIN:$PATH run gdb -nx -iex "source $BATS_TEST_DIRNAME/../../contrib/gdb/uspl.py" -batch "$@"
+}
+
+# expect_frames - the last backtrace goes through new code and all around it
+expect_frames() {
+	[[ $(grep -oE '^#[0-9]+ .*' <<< "$output" | tr '\n' ' ') =~ below.*changed.*above.*main ]] || fail "frames are missing: $1"
+	expect_quiet
+}
+
+# expect_quiet - nothing is wrong with the script
+expect_quiet() {
+	[[ $output != *Python* && $output != *uspl.py* ]] || fail "the script fails: $output"
+}
+
+@test "gdb needs no help: a process, and a core dump" {
+	command -v gdb > /dev/null || skip 'gdb is not installed'
+	tool uspl-apply "$UPDATE" "$TARGET"
+	expect_status 0
+	kill -USR2 "$TARGET"
+	until_true 10 stopped || fail 'it does not stop'
+	by_script -p "$TARGET" -ex 'backtrace full' -ex 'info symbol changed' -ex 'generate-core-file core'
+	expect_frames 'of the process'
+	kill -KILL "$TARGET"
+	by_script ./work core -ex 'backtrace full'
+	expect_frames 'of the core dump'
+}
+
+expect_changed() {
+	expect_quiet && expect_output 'changed in section .text'
+}
+
+@test "gdb's script: processes and core dumps without updates, no uspl-view" {
+	command -v gdb > /dev/null || skip 'gdb is not installed'
+	by_script -p "$TARGET" -ex 'info symbol changed' -ex 'generate-core-file core'
+	expect_changed
+	by_script ./work core -ex 'info symbol changed'
+	expect_changed
+	USPL_BIN=/nonexistent by_script -p "$TARGET" -ex 'info symbol changed'
+	expect_changed
+	by_script ./work -ex 'info symbol changed' -ex 'start' -ex 'kill'
+	expect_changed
+}

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# uspl.py - gdb knows the functions that updates have brought into a process
+#
+# gdb reads it by itself from /etc/gdb/gdbinit.d (Debian) or /etc/gdbinit.d (Fedora), or after
+# `source .../uspl.py` in ~/.gdbinit. When gdb has attached to a process, or has opened a core dump,
+# uspl-view is asked which updates are there, and writes what gdb is to know of them into a file.
+# While gdb holds a process no update can come or go, so once is enough.
+"""Names of new code that uspl has brought into a process."""
+
+import atexit
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+import gdb
+
+SECONDS = 20
+seen = set()
+folder = []
+
+
+def symbol_file(target):
+    """Has uspl-view write a file; None if there is no update, or it can't be told."""
+    view = shutil.which("uspl-view")
+    if not view:
+        return None
+    if not folder:
+        folder.append(tempfile.mkdtemp(prefix="uspl-gdb-"))
+        atexit.register(shutil.rmtree, folder[0], ignore_errors=True)
+    path = os.path.join(folder[0], "%d.symbols" % len(seen))
+    try:
+        done = subprocess.run(
+            [view, "--symbols=" + path] + target,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return path if done.returncode == 0 else None
+
+
+def add_symbols(key, target):
+    """Tells gdb of a process's updates, once."""
+    if key in seen:
+        return
+    seen.add(key)
+    path = symbol_file(target)
+    if path:
+        gdb.execute("add-symbol-file " + path, False, True)
+
+
+def core_of_target():
+    """The core dump that gdb has opened, None if it has none."""
+    found = re.search(r"core dump file:\n\s*`(.*)', file type", gdb.execute("info target", False, True))
+    return found.group(1) if found else None
+
+
+def on_stop(_event):
+    """gdb has attached, or the process has stopped anew."""
+    pid = gdb.selected_inferior().pid
+    core = core_of_target() if pid and pid not in seen else None
+    if pid and not core:
+        add_symbols(pid, [str(pid)])
+
+
+def on_objfile(_event):
+    """gdb reads the files of a process: that of a core dump doesn't stop."""
+    pid = gdb.selected_inferior().pid
+    core = core_of_target() if pid else None
+    if core:
+        add_symbols(core, ["--core=" + core])
+
+
+def on_exit(_event):
+    """The pid may become another process's; gdb may hold this one again when it has changed."""
+    seen.discard(gdb.selected_inferior().pid)
+
+
+gdb.events.stop.connect(on_stop)
+gdb.events.new_objfile.connect(on_objfile)
+gdb.events.exited.connect(on_exit)
