@@ -9,16 +9,45 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "command/commands.h"
+#include "objfile/disasm.h"
 #include "update/update.h"
+#include "view/page.h"
 #include "view/show.h"
 #include "view/symbol_files.h"
 
 struct options {
 	const char *named, *file, *symbols, *core;
 	char *id;
-	bool all, json, perf_map;
+	bool all, json, html, perf_map;
 	struct selection sel;
 };
+
+/* What goes with what. */
+static int check(const struct options *opts, struct uspl_err *err)
+{
+	if (opts->html && (!opts->id || opts->json || opts->all)) {
+		uspl_fail(err, USPL_E_USAGE, "'--html' is about one update: it needs '--id'");
+		uspl_hint(err, "try 'uspl-view --help'");
+		return -USPL_E_USAGE;
+	}
+	if (opts->core) {
+		if (opts->symbols && selection_is_empty(&opts->sel) && !opts->id && !opts->file &&
+		    !opts->all && !opts->json && !opts->perf_map)
+			return CLI_GO_ON;
+		uspl_fail(err, USPL_E_USAGE, "'--core' goes with '--symbols', and nothing else");
+		uspl_hint(err, "try 'uspl-view --help'");
+		return -USPL_E_USAGE;
+	}
+	if ((opts->symbols || opts->perf_map) &&
+	    (opts->sel.named.n != 1 || selection_selects(&opts->sel) || opts->id || opts->file ||
+	     opts->all || opts->json)) {
+		uspl_fail(err, USPL_E_USAGE,
+			  "'--symbols' and '--perf-map' are about one process, and nothing else");
+		uspl_hint(err, "try 'uspl-view --help'");
+		return -USPL_E_USAGE;
+	}
+	return CLI_GO_ON;
+}
 
 static int parse(int argc, char **argv, struct options *opts, struct uspl_err *err)
 {
@@ -28,6 +57,8 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 		{ 0, "file", "UPDATE", CLI_STRING, &opts->file, "show what is in an update file" },
 		{ 'a', "all", NULL, CLI_FLAG, &opts->all, "list undone updates, too" },
 		{ 0, "json", NULL, CLI_FLAG, &opts->json, "print JSON" },
+		{ 0, "html", NULL, CLI_FLAG, &opts->html,
+		  "with --id: print a page for a browser, with each function before and after" },
 		{ 0, "perf-map", NULL, CLI_FLAG, &opts->perf_map,
 		  "print the names of new code as perf reads them" },
 		{ 0, "symbols", "FILE", CLI_STRING, &opts->symbols,
@@ -61,23 +92,7 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 		uspl_hint(err, "try 'uspl-view --help'");
 		return -USPL_E_USAGE;
 	}
-	if (opts->core) {
-		if (opts->symbols && selection_is_empty(&opts->sel) && !opts->id && !opts->file &&
-		    !opts->all && !opts->json && !opts->perf_map)
-			return CLI_GO_ON;
-		uspl_fail(err, USPL_E_USAGE, "'--core' goes with '--symbols', and nothing else");
-		uspl_hint(err, "try 'uspl-view --help'");
-		return -USPL_E_USAGE;
-	}
-	if ((opts->symbols || opts->perf_map) &&
-	    (opts->sel.named.n != 1 || selection_selects(&opts->sel) || opts->id || opts->file ||
-	     opts->all || opts->json)) {
-		uspl_fail(err, USPL_E_USAGE,
-			  "'--symbols' and '--perf-map' are about one process, and nothing else");
-		uspl_hint(err, "try 'uspl-view --help'");
-		return -USPL_E_USAGE;
-	}
-	return CLI_GO_ON;
+	return check(opts, err);
 }
 
 static int print(const struct buf *out, struct uspl_err *err)
@@ -160,15 +175,21 @@ static int print_scan(const struct options *opts, const struct scan *scan, struc
 		buf_addstr(&json.buf, "\n");
 		return print(&json.buf, err);
 	}
-	if (cli_quiet())
+	if (opts->html && scan->updates.n) {
+		int rc = page_add_update(scan->updates.items, &out, err);
+
+		if (rc)
+			return rc;
+	} else if (cli_quiet()) {
 		show_ids(scan, &out);
-	else if (opts->id)
+	} else if (opts->id) {
 		show_all(scan, &out);
-	else if (scan->updates.n)
+	} else if (scan->updates.n) {
 		show_list(scan, &out);
-	else if (!scan->failures.n)
+	} else if (!scan->failures.n) {
 		buf_addf(&out, "no updates are applied%s\n",
 			 scan->skipped ? " in the processes that can be read" : "");
+	}
 	return print(&out, err);
 }
 
@@ -213,6 +234,11 @@ static int view_processes(const struct options *opts, struct uspl_err *err)
 	auto_scan struct scan scan = { 0 };
 	int worst, rc;
 
+	if (opts->html && !disasm_load()) {
+		uspl_fail(err, USPL_E_UNSUPPORTED, "'--html' needs libopcodes, which isn't there");
+		uspl_hint(err, "it comes with binutils");
+		return -USPL_E_UNSUPPORTED;
+	}
 	confine(CONFINE_LOOK);
 	rc = scan_processes(&opts->sel, &scan, err);
 	if (rc)

@@ -89,7 +89,7 @@ static void squeeze_blanks(const char *from, char *to, size_t size)
 	to[len] = '\0';
 }
 
-size_t disasm_insn(const uint8_t *code, size_t len, taddr pc, char *text, size_t size)
+bool disasm_load(void)
 {
 	static const struct late_function functions[] = {
 		LATE_LINE(disassembler),
@@ -98,6 +98,12 @@ size_t disasm_insn(const uint8_t *code, size_t len, taddr pc, char *text, size_t
 		LATE_LINE(disassemble_free_target),
 		LATE_LINE(buffer_read_memory),
 	};
+
+	return late_load(LATE_OPCODES, functions, ARRAY_SIZE(functions));
+}
+
+size_t disasm_insn(const uint8_t *code, size_t len, taddr pc, char *text, size_t size)
+{
 	disassembler_ftype print;
 	char raw[256] = "";
 	struct sink sink = { .text = raw, .size = sizeof(raw) };
@@ -106,7 +112,7 @@ size_t disasm_insn(const uint8_t *code, size_t len, taddr pc, char *text, size_t
 
 	if (!size)
 		return 0;
-	if (!late_load(LATE_OPCODES, functions, ARRAY_SIZE(functions))) {
+	if (!disasm_load()) {
 		snprintf(text, size, "(libopcodes is missing)");
 		return 0;
 	}

@@ -6,6 +6,11 @@
 #include "base/types.h"
 
 /*
+ * Loads libopcodes; false if it isn't there. disasm_insn does it by itself, unless the program has
+ * given up opening files by then.
+ */
+bool disasm_load(void);
+/*
  * Writes the instruction at code (of which len bytes may be read, and which runs at pc) to text, at
  * most size bytes with the NUL; longer text is cut. Runs of blanks become one. Returns the
  * instruction's length, or 0 with text "(bad)" if it is none, or with one that says that libopcodes
