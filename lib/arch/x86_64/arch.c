@@ -19,6 +19,7 @@ const struct arch arch_x86_64 = {
 	.reloc_write = x86_64_reloc_write,
 	.dynamic_reloc = x86_64_dynamic_reloc,
 	.insn_decode = x86_64_insn_decode,
+	.insn_skim = x86_64_insn_skim,
 	.insn_relaxed = x86_64_insn_relaxed,
 	.landing_mark = x86_64_landing_mark,
 	.tls_relaxed = x86_64_tls_relaxed,

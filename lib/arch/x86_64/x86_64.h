@@ -39,6 +39,8 @@ int x86_64_reloc_write(const struct reloc_info *info, void *field, uint64_t valu
 enum reloc_kind x86_64_dynamic_reloc(uint32_t type);
 /* arch.insn_decode */
 bool x86_64_insn_decode(const uint8_t *code, size_t len, struct insn *ret);
+/* arch.insn_skim */
+bool x86_64_insn_skim(const uint8_t *code, size_t len, struct insn *ret);
 /* arch.insn_relaxed */
 bool x86_64_insn_relaxed(uint32_t type, const uint8_t *pre, const struct insn *pre_insn,
 			 const uint8_t *run, const struct insn *run_insn, struct relaxed_insn *ret);
