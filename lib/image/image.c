@@ -6,6 +6,9 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#define FORGET_LEAST (16 * IMAGE_PIECE)
 
 const struct image_seg *image_seg_at(const struct image *image, taddr addr)
 {
@@ -25,13 +28,49 @@ const struct image_seg *image_seg_at(const struct image *image, taddr addr)
 	return NULL;
 }
 
+/* Reads what of [at, at + len) isn't there yet. */
+static bool fetch(const struct image *image, const struct image_seg *seg, size_t at, size_t len)
+{
+	for (size_t i = at / IMAGE_PIECE; i <= (at + len - 1) / IMAGE_PIECE; i++) {
+		size_t from = i * IMAGE_PIECE, left = seg->len - from;
+
+		if (seg->there[i])
+			continue;
+		if (!image->read(image->read_ctx, seg->start + from, seg->bytes + from,
+				 left < IMAGE_PIECE ? left : IMAGE_PIECE))
+			return false;
+		seg->there[i] = 1;
+	}
+	return true;
+}
+
 const uint8_t *image_bytes(const struct image *image, taddr addr, size_t len)
 {
 	const struct image_seg *seg = image_seg_at(image, addr);
 
-	if (!seg || !seg->bytes || len > seg->len - (addr - seg->start))
+	if (!seg || !seg->bytes || len > seg->len - (addr - seg->start) ||
+	    (seg->there && len && !fetch(image, seg, addr - seg->start, len)))
 		return NULL;
 	return seg->bytes + (addr - seg->start);
+}
+
+void image_forget(const struct image *image, taddr *from, taddr addr)
+{
+	const struct image_seg *seg = image->forgets ? image_seg_at(image, *from) : NULL;
+	size_t first, end;
+
+	if (addr < *from || addr - *from < FORGET_LEAST)
+		return;
+	if (seg && seg->there) {
+		first = (*from - seg->start + IMAGE_PIECE - 1) / IMAGE_PIECE;
+		end = (addr < seg->start + seg->len ? addr - seg->start : seg->len) / IMAGE_PIECE;
+		for (size_t i = first; i < end; i++)
+			seg->there[i] = 0;
+		if (end > first)
+			madvise(seg->bytes + first * IMAGE_PIECE, (end - first) * IMAGE_PIECE,
+				MADV_DONTNEED);
+	}
+	*from = addr - addr % IMAGE_PIECE;
 }
 
 static bool sym_covers(const struct image_sym *sym, taddr addr)
@@ -207,8 +246,13 @@ void image_free(struct image *image)
 	if (!image)
 		return;
 	strvec_release(&image->added_names);
-	vec_for_each (&image->segs, seg)
-		free(seg->bytes);
+	vec_for_each (&image->segs, seg) {
+		if (seg->there)
+			munmap(seg->bytes, seg->len);
+		else
+			free(seg->bytes);
+		free(seg->there);
+	}
 	vec_release(&image->segs);
 	vec_release(&image->syms);
 	vec_release(&image->redirects);

@@ -20,7 +20,14 @@ struct image_seg {
 	bool exec;      /* may hold code */
 	bool write;     /* may be written by the program: its bytes are not to be compared */
 	uint8_t *bytes; /* len bytes; NULL where they weren't read (.bss) */
+	/*
+	 * Of each IMAGE_PIECE bytes whether they have been read: those of a large module's code are
+	 * when they are asked for. NULL: all have. Then `bytes` is a mapping.
+	 */
+	uint8_t *there;
 };
+
+#define IMAGE_PIECE (64u << 10)
 
 /*
  * A symbol of the running program's own symbol table (.symtab or .dynsym), at its address in
@@ -58,6 +65,10 @@ struct image {
 	 * variables are counted then; 0 if it has no fixed one, and they count from its beginning.
 	 */
 	int64_t tls_offset;
+	/* Reads what isn't there yet; it lives as long as the image. NULL: all is there. */
+	bool (*read)(const void *ctx, taddr addr, void *to, size_t len);
+	const void *read_ctx;
+	bool forgets; /* what was read is as it was read, and can be read again */
 	/* Nothing has run yet: what the program may write holds its initial values. */
 	bool pristine;
 	taddr frames;    /* where its .eh_frame_hdr is; 0 if it has none, or that isn't known */
@@ -89,6 +100,11 @@ struct image {
  * by the image.
  */
 const uint8_t *image_bytes(const struct image *image, taddr addr, size_t len);
+/*
+ * For who goes through the code once, upwards, and has come to addr: what lies before, from *from
+ * on, needn't stay in memory. Bytes that were asked for there aren't to be used any more.
+ */
+void image_forget(const struct image *image, taddr *from, taddr addr);
 /* The segment that addr lies in, or NULL. */
 const struct image_seg *image_seg_at(const struct image *image, taddr addr);
 /* The place among syms of the first one at addr or above; their number if there is none. */

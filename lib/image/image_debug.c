@@ -87,11 +87,33 @@ static int take_symbols(struct image *image, Dwfl_Module *mod, int n, struct usp
 	return 0;
 }
 
+/* True if all of [at, at + len) is code or constants, which tell nothing of names and places. */
+static bool is_dull(Elf *elf, uint64_t at, uint64_t len)
+{
+	Elf_Scn *scn = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		GElf_Shdr shdr;
+		const char *name =
+			gelf_getshdr(scn, &shdr) ? elf_strptr(elf, names, shdr.sh_name) : NULL;
+
+		if (name && shdr.sh_type == SHT_PROGBITS &&
+		    (shdr.sh_flags & SHF_EXECINSTR || !strcmp(name, ".rodata")) &&
+		    at >= shdr.sh_offset && at - shdr.sh_offset < shdr.sh_size &&
+		    len <= shdr.sh_size - (at - shdr.sh_offset))
+			return true;
+	}
+	return false;
+}
+
 /*
  * libdwfl maps what it is given, and others may cut short a file that a process has mapped: it gets
- * a copy in memory. -1: there is none, as of a file that is too large.
+ * a copy in memory, with holes. -1: there is none, as of a file that is too large.
  */
-static int copy_of(int fd)
+static int copy_of(int fd, Elf *elf)
 {
 	auto_close int copy = memfd_create("uspl", MFD_CLOEXEC);
 	auto_free char *chunk = malloc(COPY_CHUNK);
@@ -100,7 +122,16 @@ static int copy_of(int fd)
 
 	if (copy < 0 || !chunk)
 		return -1;
-	while ((got = pread(fd, chunk, COPY_CHUNK, at)) > 0) {
+	for (;;) {
+		if (is_dull(elf, (uint64_t)at, COPY_CHUNK)) {
+			at += COPY_CHUNK;
+			if (at > COPY_MAX || lseek(copy, at, SEEK_SET) < 0)
+				return -1;
+			continue;
+		}
+		got = pread(fd, chunk, COPY_CHUNK, at);
+		if (got <= 0)
+			break;
 		if (write(copy, chunk, (size_t)got) != got || (at += got) > COPY_MAX)
 			return -1;
 	}
@@ -238,7 +269,7 @@ static Dwfl_Module *report(struct image_backing *backing, bool pristine)
 	const char *path = backing->path;
 	int fd = pristine           ? fcntl(backing->fd, F_DUPFD_CLOEXEC, 0)
 		 : trust == NOTHING ? -1
-				    : copy_of(backing->fd);
+				    : copy_of(backing->fd, backing->elf);
 	Dwfl_Module *mod;
 	void **data;
 

@@ -80,5 +80,11 @@ int module_open_file(const struct proc *proc, const struct module *module);
 /* The module's bytes and symbols as they are in the process now. */
 int module_image(const struct proc *proc, const struct module *module, struct image **ret,
 		 struct uspl_err *err) uspl_must_check;
+/*
+ * The same, but code is read when image_bytes asks for it: for those who use nothing but that. proc
+ * must outlive the image.
+ */
+int module_image_sparse(const struct proc *proc, const struct module *module, struct image **ret,
+			struct uspl_err *err) uspl_must_check;
 
 #endif

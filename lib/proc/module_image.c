@@ -3,6 +3,7 @@
 
 #include <libelf.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "image/image_debug.h"
 #include "image/image_elf.h"
@@ -10,6 +11,31 @@
 
 /* No module is larger, but mapped memory without contents might claim to be. */
 #define BYTES_MAX (1ull << 30)
+
+/* Smaller ones are read at once. */
+#define SPARSE_LEAST (4u << 20)
+
+static bool read_later(const void *ctx, taddr addr, void *to, size_t len)
+{
+	return proc_read_some(ctx, addr, to, len) == len;
+}
+
+/* Room for bytes that are read when they are asked for. */
+static int add_sparse(struct image_seg *seg, struct uspl_err *err)
+{
+	void *map = mmap(NULL, seg->len, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (map == MAP_FAILED)
+		return uspl_fail_nomem(err);
+	seg->there = calloc(seg->len / IMAGE_PIECE + 1, 1);
+	if (!seg->there) {
+		munmap(map, seg->len);
+		return uspl_fail_nomem(err);
+	}
+	seg->bytes = map;
+	return 0;
+}
 
 static int add_segment(const struct proc *proc, struct image *image, taddr start, size_t len,
 		       const Elf64_Phdr *phdr, bool bytes, struct uspl_err *err)
@@ -26,6 +52,8 @@ static int add_segment(const struct proc *proc, struct image *image, taddr start
 	seg->write = phdr->p_flags & PF_W;
 	if (!bytes)
 		return 0;
+	if (image->read && seg->exec && len >= SPARSE_LEAST)
+		return add_sparse(seg, err);
 	seg->bytes = malloc(len);
 	if (!seg->bytes)
 		return uspl_fail_nomem(err);
@@ -115,8 +143,8 @@ static int read_symbols(const struct proc *proc, const struct module *module, st
 	return 0;
 }
 
-int module_image(const struct proc *proc, const struct module *module, struct image **ret,
-		 struct uspl_err *err)
+static int make(const struct proc *proc, const struct module *module, bool sparse,
+		struct image **ret, struct uspl_err *err)
 {
 	struct image *image = calloc(1, sizeof(*image));
 	const Elf64_Phdr *phdr;
@@ -124,6 +152,8 @@ int module_image(const struct proc *proc, const struct module *module, struct im
 
 	if (!image)
 		return uspl_fail_nomem(err);
+	image->read = sparse ? read_later : NULL;
+	image->read_ctx = proc;
 	image->name = strdup(module->path);
 	image->start = module->start;
 	image->end = module->end;
@@ -145,4 +175,16 @@ int module_image(const struct proc *proc, const struct module *module, struct im
 	}
 	*ret = image;
 	return 0;
+}
+
+int module_image(const struct proc *proc, const struct module *module, struct image **ret,
+		 struct uspl_err *err)
+{
+	return make(proc, module, false, ret, err);
+}
+
+int module_image_sparse(const struct proc *proc, const struct module *module, struct image **ret,
+			struct uspl_err *err)
+{
+	return make(proc, module, true, ret, err);
 }

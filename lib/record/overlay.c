@@ -135,10 +135,11 @@ int overlay_bare_image(const struct proc *proc, const struct module *module,
 		       const region_vec *updates, const struct marks *marks, struct image **ret,
 		       struct uspl_err *err)
 {
-	int rc = module_image(proc, module, ret, err);
+	int rc = module_image_sparse(proc, module, ret, err);
 
 	if (rc)
 		return rc;
+	(*ret)->forgets = !updates->n && !marks->regions.n && !marks->traced.regions.n;
 	/* One of them has its jump at an entry, the others have theirs elsewhere. */
 	chain_slots_unpatch_image(updates, *ret);
 	trace_session_unpatch_image(&marks->traced, *ret);

@@ -67,10 +67,12 @@ static int list_module(const struct proc *proc, const struct module *module,
 	auto_mcount_sites struct mcount_sites mcount_sites = { 0 };
 	auto_vec candidate_vec candidates = { 0 };
 	const struct candidate *candidate;
-	int rc = module_image(proc, module, &image, err);
+	taddr from;
+	int rc = module_image_sparse(proc, module, &image, err);
 
 	if (rc)
 		return rc;
+	image->forgets = !session->regions.n;
 	trace_session_unpatch_image(session, image);
 	rc = mcount_sites_find(proc, module, image, &mcount_sites, err);
 	if (rc)
@@ -79,12 +81,14 @@ static int list_module(const struct proc *proc, const struct module *module,
 	if (rc)
 		return rc;
 	rc = candidates_spare(proc, &candidates, err);
+	from = candidates.n ? candidates.items[0].entry : 0;
 	vec_for_each (&candidates, candidate) {
 		uint8_t len;
 
 		print(module, candidate,
 		      mcount_sites_call_in(&mcount_sites, image, candidate->entry, candidate->size,
 					   &len) != 0);
+		image_forget(image, &from, candidate->entry);
 	}
 	return rc;
 }

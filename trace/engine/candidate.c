@@ -213,10 +213,10 @@ static void judge(const struct image *image, const struct xrefs *xrefs, struct c
 		return;
 	}
 	candidate->why = make_room(code, candidate->size, want, candidate);
-	if (!candidate->why && xrefs_hold(&xrefs->unknown, candidate->entry))
+	if (!candidate->why && xrefs_have(xrefs, candidate->entry, XREF_UNKNOWN))
 		candidate->why = "its code can't be decoded";
 	if (!candidate->why &&
-	    xrefs_meet(&xrefs->branches, candidate->entry + 1, candidate->entry + candidate->len))
+	    xrefs_branch_into(xrefs, candidate->entry + 1, candidate->entry + candidate->len))
 		candidate->why = "a branch leads into its first bytes";
 	if (!candidate->why)
 		candidate->kind = CANDIDATE_MOVED;
@@ -228,9 +228,9 @@ static bool is_like_function(const struct image *image, const struct xrefs *xref
 {
 	const uint8_t *code = image_bytes(image, candidate->entry, candidate->size);
 
-	return xrefs_hold(&xrefs->taken, candidate->entry) ||
+	return xrefs_have(xrefs, candidate->entry, XREF_TAKEN) ||
 	       (code && (arch_native()->landing_mark(code, candidate->size) ||
-			 (xrefs_hold(&xrefs->jumps, candidate->entry) &&
+			 (xrefs_have(xrefs, candidate->entry, XREF_JUMP) &&
 			  arch_native()->ignores_flags(code, candidate->size))));
 }
 
@@ -264,12 +264,14 @@ static const struct candidate *goes_on_to(const struct image *image,
  */
 static void judge_jumps(const struct image *image, candidate_vec *candidates)
 {
+	taddr from = candidates->n ? candidates->items[0].entry : 0;
 	struct candidate *candidate;
 
 	vec_for_each (candidates, candidate) {
 		const struct candidate *next = goes_on_to(image, candidates, candidate);
 
 		candidate->entry_only |= next && next->entry_only;
+		image_forget(image, &from, candidate->entry);
 	}
 }
 
@@ -283,38 +285,34 @@ static void drop_parts(const struct image *image, const struct xrefs *xrefs,
 	for (size_t i = 0; i < candidates->n; i++) {
 		const struct candidate *candidate = &candidates->items[i];
 
-		if (candidate->name || xrefs_hold(&xrefs->calls, candidate->entry) ||
-		    !xrefs_hold(&parts, candidate->entry))
+		if (candidate->name || xrefs_have(xrefs, candidate->entry, XREF_CALL) ||
+		    !addrs_hold(&parts, candidate->entry))
 			candidates->items[n++] = *candidate;
 	}
 	candidates->n = n;
 }
 
-static int find_xrefs(const struct image *image, const candidate_vec *candidates, struct xrefs *ret,
-		      struct uspl_err *err)
+/* pieces: filled in, and referred to by *ret. */
+static int find_xrefs(const struct image *image, const candidate_vec *candidates,
+		      code_pieces *pieces, struct xrefs *ret, struct uspl_err *err)
 {
-	auto_vec code_pieces pieces = { 0 };
 	const struct candidate *candidate;
-	int rc = 0;
 
 	vec_for_each (candidates, candidate) {
-		struct code_piece *piece = vec_push(&pieces);
+		struct code_piece *piece = vec_push(pieces);
 
-		if (!piece) {
-			rc = uspl_fail_nomem(err);
-			break;
-		}
+		if (!piece)
+			return uspl_fail_nomem(err);
 		*piece = (struct code_piece){ candidate->entry, candidate->size };
 	}
-	if (rc)
-		return rc;
-	return xrefs_find(image, &pieces, ret, err);
+	return xrefs_find(image, pieces, ret, err);
 }
 
 static void judge_all(const struct image *image, const struct xrefs *xrefs,
 		      candidate_vec *candidates)
 {
 	struct untraceable untraceable;
+	taddr from = candidates->n ? candidates->items[0].entry : 0;
 	struct candidate *candidate;
 
 	untraceable_init(&untraceable, image, candidates);
@@ -322,25 +320,27 @@ static void judge_all(const struct image *image, const struct xrefs *xrefs,
 		candidate->why = untraceable_why(&untraceable, candidate->name);
 		if (candidate->why)
 			continue;
-		if (!candidate->name && !xrefs_hold(&xrefs->calls, candidate->entry) &&
+		if (!candidate->name && !xrefs_have(xrefs, candidate->entry, XREF_CALL) &&
 		    !is_like_function(image, xrefs, candidate))
 			candidate->why = "it may be a part of another function";
 		else
 			judge(image, xrefs, candidate);
 		candidate->entry_only = untraceable_entry_only(&untraceable, candidate);
+		image_forget(image, &from, candidate->entry);
 	}
 }
 
 int candidates_find(const struct image *image, candidate_vec *ret, struct uspl_err *err)
 {
 	auto_vec candidate_vec candidates = { 0 };
+	auto_vec code_pieces pieces = { 0 };
 	struct xrefs xrefs = { 0 };
 	int rc = collect(image, &candidates, err);
 
 	if (rc)
 		return rc;
 	settle(image, &candidates);
-	rc = find_xrefs(image, &candidates, &xrefs, err);
+	rc = find_xrefs(image, &candidates, &pieces, &xrefs, err);
 	if (rc)
 		return rc;
 	drop_parts(image, &xrefs, &candidates);

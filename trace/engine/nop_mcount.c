@@ -42,10 +42,11 @@ static int find_calls(const struct proc *proc, const struct module *module, site
 	auto_mcount_sites struct mcount_sites mcount_sites = { 0 };
 	auto_vec candidate_vec candidates = { 0 };
 	const struct candidate *candidate;
-	int rc = module_image(proc, module, &image, err);
+	int rc = module_image_sparse(proc, module, &image, err);
 
 	if (rc)
 		return rc;
+	image->forgets = true;
 	rc = mcount_sites_find(proc, module, image, &mcount_sites, err);
 	if (rc)
 		return rc;

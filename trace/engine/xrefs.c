@@ -6,6 +6,9 @@
  * every aligned word that is the beginning of a piece, which the dynamic linker has filled in where
  * the program can lie anywhere. What comes out of tables of distances (of a switch) isn't seen: it
  * leads to no beginning of a function.
+ *
+ * A large library has millions of branches. So what is asked is noted as bits: of branches, whether
+ * one leads to a byte; of all else, how a beginning is referred to.
  */
 
 #include "trace/engine/xrefs.h"
@@ -15,65 +18,68 @@
 #include "arch/arch.h"
 
 #define INSN_LEN_MAX 15
+#define BITS 64
 
-static int by_value(const void *a, const void *b)
+bool addrs_hold(const addr_vec *addrs, taddr addr)
 {
-	const taddr *x = a, *y = b;
+	size_t i = vec_lower_bound(addrs, it, *it < addr);
 
-	return *x < *y ? -1 : *x > *y;
-}
-
-static void sort(addr_vec *addrs)
-{
-	if (addrs->n)
-		qsort(addrs->items, addrs->n, sizeof(*addrs->items), by_value);
-}
-
-/* The first one at `from` or above; n if there is none. */
-static size_t lower_bound(const addr_vec *addrs, taddr from)
-{
-	return vec_lower_bound(addrs, it, *it < from);
-}
-
-bool xrefs_meet(const addr_vec *addrs, taddr from, taddr to)
-{
-	size_t i = lower_bound(addrs, from);
-
-	return i < addrs->n && addrs->items[i] < to;
-}
-
-bool xrefs_hold(const addr_vec *addrs, taddr addr)
-{
-	return xrefs_meet(addrs, addr, addr + 1);
-}
-
-static int add(addr_vec *addrs, taddr addr, struct uspl_err *err)
-{
-	taddr *place = vec_push(addrs);
-
-	if (!place)
-		return uspl_fail_nomem(err);
-	*place = addr;
-	return 0;
+	return i < addrs->n && addrs->items[i] == addr;
 }
 
 /* What xrefs_find works on. */
 struct search {
 	const struct image *image;
-	const code_pieces *pieces;
 	struct xrefs xrefs;
 };
 
-static bool is_beginning(const struct search *search, taddr addr)
+static bool test(const uint64_t *bits, uint64_t i)
 {
-	size_t low = vec_lower_bound(search->pieces, it, it->start < addr);
-
-	return low < search->pieces->n && search->pieces->items[low].start == addr;
+	return bits[i / BITS] >> i % BITS & 1;
 }
 
-static int add_if_beginning(struct search *search, taddr addr, struct uspl_err *err)
+static void set(uint64_t *bits, uint64_t i)
 {
-	return is_beginning(search, addr) ? add(&search->xrefs.taken, addr, err) : 0;
+	bits[i / BITS] |= 1ull << i % BITS;
+}
+
+/* Which piece begins at addr; their number if none does. */
+static size_t piece_at(const struct xrefs *xrefs, taddr addr)
+{
+	uint64_t i = addr - xrefs->start;
+
+	if (i >= xrefs->len || !test(xrefs->begins, i))
+		return xrefs->pieces->n;
+	return vec_lower_bound(xrefs->pieces, it, it->start < addr);
+}
+
+static void note(struct xrefs *xrefs, taddr addr, enum xref kind)
+{
+	size_t i = piece_at(xrefs, addr);
+
+	if (i < xrefs->pieces->n)
+		xrefs->kinds[i] |= (uint8_t)kind;
+}
+
+static void note_branch(struct xrefs *xrefs, taddr target)
+{
+	if (target - xrefs->start < xrefs->len)
+		set(xrefs->branches, target - xrefs->start);
+}
+
+bool xrefs_have(const struct xrefs *xrefs, taddr addr, enum xref kind)
+{
+	size_t i = piece_at(xrefs, addr);
+
+	return i < xrefs->pieces->n && xrefs->kinds[i] & kind;
+}
+
+bool xrefs_branch_into(const struct xrefs *xrefs, taddr from, taddr to)
+{
+	for (taddr addr = from; addr < to; addr++)
+		if (addr - xrefs->start < xrefs->len && test(xrefs->branches, addr - xrefs->start))
+			return true;
+	return false;
 }
 
 /* The constant of an instruction; 0 if it has none that could be an address. */
@@ -104,119 +110,111 @@ static taddr relative(const uint8_t *code, const struct insn *insn, taddr next)
 	return next + (taddr)(int64_t)disp;
 }
 
-static int add_insn(struct search *search, const uint8_t *code, const struct insn *insn, taddr next,
-		    struct uspl_err *err)
+static void add_insn(struct xrefs *xrefs, const uint8_t *code, const struct insn *insn, taddr next)
 {
 	taddr target = next + (taddr)insn->rel;
-	int rc = 0;
 
 	switch (insn->flow) {
 	case INSN_CALL:
-		rc = add(&search->xrefs.calls, target, err);
-		if (rc)
-			return rc;
-		return add(&search->xrefs.branches, target, err);
+		note(xrefs, target, XREF_CALL);
+		note_branch(xrefs, target);
+		break;
 	case INSN_JUMP:
-		rc = add(&search->xrefs.jumps, target, err);
-		if (rc)
-			return rc;
-		return add(&search->xrefs.branches, target, err);
+		note(xrefs, target, XREF_JUMP);
+		note_branch(xrefs, target);
+		break;
 	case INSN_COND_JUMP:
-		return add(&search->xrefs.branches, target, err);
+		note_branch(xrefs, target);
+		break;
 	default:
-		rc = add_if_beginning(search, constant(code, insn), err);
-		if (rc)
-			return rc;
-		return add_if_beginning(search, relative(code, insn, next), err);
+		note(xrefs, constant(code, insn), XREF_TAKEN);
+		note(xrefs, relative(code, insn, next), XREF_TAKEN);
 	}
 }
 
-static int add_piece(struct search *search, const struct code_piece *piece, struct uspl_err *err)
+static void add_piece(struct search *search, size_t i)
 {
+	const struct code_piece *piece = &search->xrefs.pieces->items[i];
 	const uint8_t *code = image_bytes(search->image, piece->start, piece->size);
 	size_t at = 0;
 
 	while (code && at < piece->size) {
 		struct insn insn;
-		int rc;
 
-		/* At the end there may be padding that isn't code, or half of an instruction. */
-		if (!arch_native()->insn_decode(code + at, piece->size - at, &insn))
-			return piece->size - at < INSN_LEN_MAX
-				       ? 0
-				       : add(&search->xrefs.unknown, piece->start, err);
-		rc = add_insn(search, code + at, &insn, piece->start + at + insn.len, err);
-		if (rc)
-			return rc;
+		if (!arch_native()->insn_skim(code + at, piece->size - at, &insn)) {
+			/* At the end there may be padding that isn't code, or half of an insn. */
+			if (piece->size - at >= INSN_LEN_MAX)
+				search->xrefs.kinds[i] |= XREF_UNKNOWN;
+			return;
+		}
+		add_insn(&search->xrefs, code + at, &insn, piece->start + at + insn.len);
 		at += insn.len;
 	}
-	return 0;
 }
 
 /* The words of a segment that isn't code. */
-static int add_data(struct search *search, const struct image_seg *seg, struct uspl_err *err)
+static void add_data(struct search *search, const struct image_seg *seg)
 {
-	int rc = 0;
-
 	if (seg->exec || !seg->bytes)
-		return 0;
+		return;
 	for (size_t at = -seg->start % sizeof(taddr); at + sizeof(taddr) <= seg->len;
 	     at += sizeof(taddr)) {
 		taddr word;
 
 		memcpy(&word, seg->bytes + at, sizeof(word));
-		if (word >= search->image->start && word < search->image->end) {
-			rc = add_if_beginning(search, word, err);
-			if (rc)
-				return rc;
-		}
+		note(&search->xrefs, word, XREF_TAKEN);
 	}
-	return 0;
 }
 
-static int add_all(struct search *search, struct uspl_err *err)
+static int make_room(struct xrefs *xrefs, struct uspl_err *err)
 {
+	const code_pieces *pieces = xrefs->pieces;
 	const struct code_piece *piece;
-	const struct image_seg *seg;
-	int rc;
+	size_t words;
 
-	vec_for_each (search->pieces, piece) {
-		rc = add_piece(search, piece, err);
-		if (rc)
-			return rc;
+	vec_for_each (pieces, piece) {
+		uint64_t end = piece->start + piece->size - pieces->items[0].start;
+
+		xrefs->len = end > xrefs->len ? end : xrefs->len;
 	}
-	vec_for_each (&search->image->segs, seg) {
-		rc = add_data(search, seg, err);
-		if (rc)
-			return rc;
-	}
+	xrefs->start = pieces->n ? pieces->items[0].start : 0;
+	words = xrefs->len / BITS + 1;
+	xrefs->kinds = calloc(pieces->n + 1, 1);
+	xrefs->branches = calloc(words, sizeof(uint64_t));
+	xrefs->begins = calloc(words, sizeof(uint64_t));
+	if (!xrefs->kinds || !xrefs->branches || !xrefs->begins)
+		return uspl_fail_nomem(err);
+	vec_for_each (pieces, piece)
+		if (piece->start - xrefs->start < xrefs->len)
+			set(xrefs->begins, piece->start - xrefs->start);
 	return 0;
 }
 
 int xrefs_find(const struct image *image, const code_pieces *pieces, struct xrefs *ret,
 	       struct uspl_err *err)
 {
-	struct search search = { .image = image, .pieces = pieces };
-	int rc = add_all(&search, err);
+	struct search search = { .image = image, .xrefs.pieces = pieces };
+	const struct image_seg *seg;
+	taddr from = pieces->n ? pieces->items[0].start : 0;
+	int rc = make_room(&search.xrefs, err);
 
 	if (rc) {
 		xrefs_release(&search.xrefs);
 		return rc;
 	}
-	sort(&search.xrefs.calls);
-	sort(&search.xrefs.jumps);
-	sort(&search.xrefs.branches);
-	sort(&search.xrefs.taken);
-	sort(&search.xrefs.unknown);
+	for (size_t i = 0; i < pieces->n; i++) {
+		add_piece(&search, i);
+		image_forget(image, &from, pieces->items[i].start);
+	}
+	vec_for_each (&image->segs, seg)
+		add_data(&search, seg);
 	*ret = search.xrefs;
 	return 0;
 }
 
 void xrefs_release(struct xrefs *xrefs)
 {
-	vec_release(&xrefs->calls);
-	vec_release(&xrefs->jumps);
-	vec_release(&xrefs->branches);
-	vec_release(&xrefs->taken);
-	vec_release(&xrefs->unknown);
+	free(xrefs->kinds);
+	free(xrefs->branches);
+	free(xrefs->begins);
 }
