@@ -12,5 +12,7 @@
  * they are written to. Doubt is "no". 50 ns a page.
  */
 void private_pages(const struct proc *proc, taddr addr, size_t n, bool *ret_private);
+/* Which are copies of a file's pages, that children of fork may share. Doubt is "no". */
+void copied_pages(const struct proc *proc, taddr addr, size_t n, bool *ret_copied);
 
 #endif

@@ -12,6 +12,7 @@
 #include "proc/memcg.h"
 #include "record/region_status.h"
 #include "safety/frames.h"
+#include "text/give_back.h"
 #include "trace/engine/patch_module.h"
 #include "trace/engine/shared_map.h"
 #include "trace/engine/choose.h"
@@ -496,6 +497,25 @@ unload:
 	return rc;
 }
 
+/* Pages that hold their old bytes again go back to the files. What fails stays as it is. */
+static void give_back(struct proc *proc, const module_vec *modules,
+		      const struct trace_session *session)
+{
+	const struct trace_region *region;
+	struct uspl_err err = { 0 };
+
+	if (proc_refresh_maps(proc, &err))
+		return;
+	vec_for_each (&session->regions, region) {
+		const struct module *module = module_at(modules, region->head.module);
+		size_t pages = 0;
+		int rc = module ? give_back_code(proc, module, &pages, &err) : 0;
+
+		log_info("trace", "%zu pages of '%s' are the file's again%s%s", pages,
+			 region->module_name, rc ? ": " : "", rc ? err.msg : "");
+	}
+}
+
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
 		 const struct session_end *end, struct trace_switch *ret, struct uspl_err *err)
 {
@@ -514,6 +534,8 @@ int session_stop(struct proc *proc, const module_vec *modules, struct trace_sess
 			return rc;
 	}
 	rc = unload(proc, modules, session, &session->regions.items[0].head, err);
+	if (!rc)
+		give_back(proc, modules, session);
 	if (rc) {
 		uspl_context(err, "nothing is traced any more, but memory stays mapped");
 		uspl_hint(err, "'uspl-trace stop %d' once more unmaps it", proc->pid);

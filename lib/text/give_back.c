@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// give_back.c - pages of code that are again what the file has go back to it
+/*
+ * Code that is run can't be written by the program itself, and other tools of ours wait meanwhile:
+ * what was compared is what is given up. A file that has been changed in its place since it was
+ * mapped has changed under the pages that were never written to as well.
+ */
+
+#include "text/give_back.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "inject/inject.h"
+#include "proc/private_pages.h"
+
+#define PAGES 64   /* looked at together, and given up by one request: some 10 us */
+#define REQUESTS 8 /* in one run of a thread */
+
+/* A module while its pages are given back. */
+struct giving {
+	struct proc *proc;
+	int fd;
+	struct inject_req reqs[REQUESTS];
+	size_t n, pages;
+};
+
+static int flush(struct giving *giving, struct uspl_err *err)
+{
+	size_t done;
+	int rc = giving->n ? inject_run(giving->proc, giving->reqs, giving->n, &done, err) : 0;
+
+	giving->n = 0;
+	return rc;
+}
+
+/* The pages [first, end) of what lies at addr are the file's. */
+static int add_run(struct giving *giving, taddr addr, size_t first, size_t end,
+		   struct uspl_err *err)
+{
+	if (first == end)
+		return 0;
+	giving->pages += end - first;
+	giving->reqs[giving->n++] = inject_syscall(SYS_madvise, addr + first * PAGE,
+						   (end - first) * PAGE, MADV_DONTNEED);
+	return giving->n == REQUESTS ? flush(giving, err) : 0;
+}
+
+/* Up to PAGES pages. */
+static int give_pages(struct giving *giving, taddr addr, uint64_t offset, size_t n,
+		      struct uspl_err *err)
+{
+	uint8_t have[PAGES * PAGE], want[PAGES * PAGE];
+	bool copies[PAGES], any = false;
+	size_t first = 0;
+	int rc;
+
+	copied_pages(giving->proc, addr, n, copies);
+	for (size_t i = 0; i < n; i++)
+		any |= copies[i];
+	if (!any || pread(giving->fd, want, n * PAGE, (off_t)offset) != (ssize_t)(n * PAGE))
+		return 0;
+	rc = proc_read(giving->proc, addr, have, n * PAGE, err);
+	for (size_t i = 0; !rc && i <= n; i++) {
+		if (i < n && copies[i] && !memcmp(have + i * PAGE, want + i * PAGE, PAGE))
+			continue;
+		rc = add_run(giving, addr, first, i, err);
+		first = i + 1;
+	}
+	return rc;
+}
+
+static int give_mapping(struct giving *giving, const struct mapping *map, struct uspl_err *err)
+{
+	struct stat st;
+	int rc = 0;
+
+	if (!map->exec || map->write || map->shared || !map->inode || fstat(giving->fd, &st) < 0 ||
+	    st.st_ino != map->inode)
+		return 0;
+	for (taddr at = map->start; !rc && at < map->end; at += PAGES * PAGE) {
+		size_t n = (map->end - at) / PAGE;
+
+		rc = give_pages(giving, at, map->offset + (at - map->start), n < PAGES ? n : PAGES,
+				err);
+	}
+	return rc;
+}
+
+int give_back_code(struct proc *proc, const struct module *module, size_t *ret_pages,
+		   struct uspl_err *err)
+{
+	auto_close int fd = module_open_file(proc, module);
+	struct giving giving = { .proc = proc, .fd = fd };
+	int rc = 0;
+
+	for (size_t i = 0; fd >= 0 && !rc && i < proc->maps.n; i++) {
+		const struct mapping *map = &proc->maps.items[i];
+
+		if (map->start >= module->start && map->end <= module->end)
+			rc = give_mapping(&giving, map, err);
+	}
+	rc = rc ? rc : flush(&giving, err);
+	*ret_pages = giving.pages;
+	return rc;
+}
