@@ -33,6 +33,7 @@ _Static_assert(sizeof(union slot) == USPL_TRACE_RECORD, "a record is a record");
 struct window {
 	union slot *slots;
 	uint64_t first, end;
+	uint64_t round; /* the oldest record that the ring has room for */
 };
 
 static int read_header(const struct proc *proc, const struct trace_ring *ring,
@@ -110,7 +111,7 @@ static bool is_stale(const struct trace_ring *ring, const struct window *window,
 	/* The rest of a record is as good as its first slot, which was written after it. */
 	if (id == USPL_MARK_MORE)
 		return false;
-	return !id || (window->first && written_at(ring, window, i) <= oldest);
+	return !id || (window->round && written_at(ring, window, i) <= oldest);
 }
 
 /* From where on not all is written for sure, and how old the oldest record is. */
@@ -118,16 +119,17 @@ struct doubt {
 	uint64_t from, oldest;
 };
 
-static struct doubt doubt_of(const struct trace_ring *ring, const struct window *window)
+static struct doubt doubt_of(const struct trace_ring *ring, const struct window *oldest,
+			     uint64_t end)
 {
-	uint64_t first = window->first;
+	uint64_t first = oldest->first;
 
-	while (first + 1 < window->end &&
-	       window->slots[first - window->first].call.id == USPL_MARK_MORE)
+	while (first + 1 < oldest->end &&
+	       oldest->slots[first - oldest->first].call.id == USPL_MARK_MORE)
 		first++;
 	return (struct doubt){
-		.from = window->end - first > UNSURE ? window->end - UNSURE : first + 1,
-		.oldest = written_at(ring, window, first),
+		.from = end - first > UNSURE ? end - UNSURE : first + 1,
+		.oldest = written_at(ring, oldest, first),
 	};
 }
 
@@ -135,8 +137,8 @@ static struct doubt doubt_of(const struct trace_ring *ring, const struct window 
 static bool is_doubtful(const struct trace_ring *ring, const struct window *window,
 			const struct doubt *doubt, uint64_t i)
 {
-	if (i == window->first)
-		return !window->slots[0].call.id;
+	if (i == window->round)
+		return !window->slots[i - window->first].call.id;
 	return i >= doubt->from && is_stale(ring, window, i, doubt->oldest);
 }
 
@@ -148,7 +150,8 @@ static uint64_t sure_end(const struct trace_ring *ring, const struct window *win
 
 	if (i < window->end && is_doubtful(ring, window, doubt, i))
 		return i;
-	for (i = doubt->from; i < window->end; i++)
+	/* What lies before the window was read before. */
+	for (i = doubt->from > i ? doubt->from : i; i < window->end; i++)
 		if (is_doubtful(ring, window, doubt, i))
 			break;
 	return i < window->end ? i : window->end;
@@ -291,11 +294,10 @@ static void leave_out(struct trace_ring *ring, const struct window *window, uint
 	ring->unsure += id != USPL_MARK_MORE && (id != USPL_TRACE_ID_LONG || ring->entries);
 }
 
-static int take_all(struct trace_ring *ring, const struct window *window, uint64_t first, pid_t now,
-		    trace_records *records, struct uspl_err *err)
+static int take_all(struct trace_ring *ring, const struct window *window, const struct doubt *doubt,
+		    uint64_t first, pid_t now, trace_records *records, struct uspl_err *err)
 {
-	const struct doubt doubt = doubt_of(ring, window);
-	uint64_t end = ring->last ? window->end : sure_end(ring, window, &doubt), i = first;
+	uint64_t end = ring->last ? window->end : sure_end(ring, window, doubt), i = first;
 	bool oom = false;
 
 	if (first > ring->pos / USPL_TRACE_RECORD)
@@ -303,7 +305,7 @@ static int take_all(struct trace_ring *ring, const struct window *window, uint64
 	if (!ring->tid || first > ring->pos / USPL_TRACE_RECORD)
 		find_thread(ring, window, first, end, now);
 	while (i < end && !oom) {
-		bool doubtful = ring->last && is_doubtful(ring, window, &doubt, i);
+		bool doubtful = ring->last && is_doubtful(ring, window, doubt, i);
 		uint64_t n = doubtful ? 0 : take(ring, window, i, end, records, &oom);
 
 		if (!n && !ring->last)
@@ -329,7 +331,8 @@ int ring_read(const struct proc *proc, struct trace_ring *ring, trace_records *r
 {
 	uint64_t all = (ring->mask + 1) / USPL_TRACE_RECORD, from = ring->pos / USPL_TRACE_RECORD;
 	struct uspl_trace_ring before, after;
-	auto_window struct window window = { 0 };
+	auto_window struct window window = { 0 }, oldest = { 0 };
+	struct doubt doubt;
 	uint64_t gone, first;
 	int rc = read_header(proc, ring, &before, err);
 
@@ -339,8 +342,14 @@ int ring_read(const struct proc *proc, struct trace_ring *ring, trace_records *r
 	window.end = before.pos / USPL_TRACE_RECORD;
 	if (window.end <= from)
 		return 0;
-	/* All of the round, whatever was read of it: its oldest record tells stale ones. */
-	window.first = window.end > all ? window.end - all : 0;
+	/* The oldest record of the round, whatever was read of it, tells stale ones. */
+	oldest.round = oldest.first = window.round = window.end > all ? window.end - all : 0;
+	oldest.end = window.end - oldest.first > UNSURE ? oldest.first + UNSURE : window.end;
+	rc = copy(proc, ring, &oldest, err);
+	if (rc)
+		return rc;
+	doubt = doubt_of(ring, &oldest, window.end);
+	window.first = from > window.round ? from : window.round;
 	rc = copy(proc, ring, &window, err);
 	if (rc)
 		return rc;
@@ -354,5 +363,5 @@ int ring_read(const struct proc *proc, struct trace_ring *ring, trace_records *r
 	if (first < window.first)
 		first = window.first;
 	ring->overwritten += first - from;
-	return take_all(ring, &window, first, (pid_t)before.tid, records, err);
+	return take_all(ring, &window, &doubt, first, (pid_t)before.tid, records, err);
 }
