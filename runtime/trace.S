@@ -21,6 +21,7 @@
 
 #define SYS_MMAP 9
 #define SYS_MUNMAP 11
+#define SYS_MREMAP 25
 #define SYS_RT_SIGPROCMASK 14
 #define SYS_NANOSLEEP 35
 #define SYS_GETPID 39
@@ -30,6 +31,8 @@
 #define SIG_SETMASK 2
 #define PROT_RW 3
 #define MAP_SHADOW 0x104022		/* private, anonymous, noreserve, fixed_noreplace */
+#define MREMAP_OVER 3			/* maymove, fixed */
+#define NAMES_SHIFT 19			/* the names of a chunk's slots: USPL_TRACE_NAMES bytes */
 #define CLAIM_NS 50000			/* between two looks whether another thread is done */
 #define OP_CALL 0xe8
 #define OP_JMP 0xe9
@@ -113,6 +116,11 @@ uspl_trace_begin:
 	movl	$0, 12(\pos)
 .endm
 
+/* \slot: a slot; becomes the address of its name, and the other way round. */
+.macro NAME_OF slot
+	btc	$USPL_TRACE_NAME_BIT, \slot
+.endm
+
 /*
  * Behind the three pushes of a thunk's call, \slot: its slot. Notes which thunk it belongs to.
  * Changes rax, rdx.
@@ -121,8 +129,21 @@ uspl_trace_begin:
 	mov	24(%rsp), %rax
 	not	%rax
 	mov	\slot, %rdx
-	shr	$1, %rdx
+	NAME_OF	%rdx
 	mov	%rax, (%rdx)
+.endm
+
+/*
+ * Notes when a call began, in its slot (\slot) and beside its name, which may outlive the process.
+ * The name is there already. Changes rax, rdx, \slot.
+ */
+.macro BEGIN slot
+	rdtsc
+	shl	$32, %rdx
+	or	%rax, %rdx
+	mov	%rdx, 8(\slot)		/* one store: the return may load it at once */
+	NAME_OF	\slot
+	mov	%rdx, 8(\slot)
 .endm
 
 /*
@@ -162,10 +183,7 @@ call_free:
 	mov	%rdx, (%rcx)
 call_time:				/* rcx: the slot */
 	NAME	%rcx
-	rdtsc
-	shl	$32, %rdx
-	or	%rax, %rdx
-	mov	%rdx, 8(%rcx)		/* one store: the return may load it at once */
+	BEGIN	%rcx
 	pop	%rdx
 	pop	%rcx
 	pop	%rax
@@ -184,6 +202,9 @@ call_left:				/* rcx: the slot; rdx: the return address */
 	pop	%rdi
 	pop	%rsi
 	movq	$0, 8(%rcx)
+	NAME_OF	%rcx
+	movq	$0, 8(%rcx)
+	NAME_OF	%rcx
 	jmp	call_free
 
 /*
@@ -232,10 +253,7 @@ call_tail:
 	 * it ours, which is jumped to in place of the return.
 	 */
 	NAME	%rcx
-	rdtsc
-	shl	$32, %rdx
-	or	%rax, %rdx
-	mov	%rdx, 8(%rcx)
+	BEGIN	%rcx
 	FORGET	2, %rax
 	jmp	leave_by_jump
 
@@ -276,7 +294,7 @@ thunk_under:
 	/* Its session's shadow is told by the control page of the runtime that it calls first. */
 	movslq	-14(%rdx), %rax
 	lea	-10(%rdx, %rax), %rsi
-	and	$-USPL_TRACE_CONTROL, %rsi
+	and	$-USPL_TRACE_CODE_ALIGN, %rsi
 	mov	1(%rdx), %eax
 	mov	%rcx, %rdx
 	add	%rdx, %rdx
@@ -311,7 +329,7 @@ put:
 /* Writes the record of a call that was left. rsi: its slot. Changes rax, rcx, rdx, rdi. */
 put_left:
 	mov	%rsi, %rdi
-	shr	$1, %rdi
+	NAME_OF	%rdi
 	mov	(%rdi), %rdi
 	not	%rdi
 	mov	USPL_TRACE_THUNK_RETURN + 1 - USPL_TRACE_NAME_AT(%rdi), %edi	/* push $id */
@@ -395,7 +413,7 @@ uspl_trace_return:
 	or	%rax, %rdx
 	sub	8(%rsi), %rdx		/* the duration */
 	cmp	control + TC_THRESHOLD(%rip), %rdx
-	jb	return_back
+	jb	return_short
 	mov	%fs:0, %rcx
 	HOME	%rcx, %rax
 	cmp	%rcx, TT_THREAD(%rax)
@@ -414,6 +432,10 @@ uspl_trace_return:
 	mov	%edx, 8(%rcx)
 	mov	32(%rsp), %eax
 	mov	%eax, 12(%rcx)
+return_known:				/* a child of fork knows no thread, and has no names */
+	mov	%rsi, %rax
+	NAME_OF	%rax
+	movq	$0, 8(%rax)
 return_back:
 	movq	$0, 8(%rsi)
 	mov	(%rsi), %rax
@@ -428,16 +450,30 @@ return_slow:
 	mov	40(%rsp), %edi
 	call	thread_find
 	test	%rax, %rax
-	jz	1f
+	jz	2f
 	mov	TT_RING(%rax), %rax
 	test	%rax, %rax
 	jz	1f
 	call	put_in_ring
 	pop	%rdi
-	jmp	return_back
+	jmp	return_known
 1:	call	nowhere
 	pop	%rdi
+	jmp	return_known
+2:	call	nowhere
+	pop	%rdi
 	jmp	return_back
+return_short:
+	cmpq	$0, control + TC_KEPT(%rip)
+	je	return_back
+	mov	%fs:0, %rcx
+	HOME	%rcx, %rax
+	cmp	%rcx, TT_THREAD(%rax)
+	je	return_known
+	call	thread_find
+	test	%rax, %rax
+	jz	return_back
+	jmp	return_known
 
 /*
  * A call of a thunk whose entry only is traced: `call uspl_trace_entry; jmp body; .long id`.
@@ -633,7 +669,7 @@ profile_free:				/* rdx: the return address; rsi: the slot */
 	add	TT_SUMS(%rcx), %rax
 	incq	SC_OPEN(%rax)
 	mov	%rsi, %rax
-	shr	$1, %rax
+	NAME_OF	%rax
 	push	TT_TOP(%rcx)
 	pop	(%rax)			/* the call around it */
 	lea	40(%rsp), %rax
@@ -712,7 +748,7 @@ uspl_profile_return:
 	imul	$SC_SIZE, %rdi, %rdi
 	add	TT_SUMS(%rax), %rdi	/* the cell */
 	mov	%rsi, %rcx
-	shr	$1, %rcx
+	NAME_OF	%rcx
 	mov	(%rcx), %rcx		/* the call around it */
 	mov	%rcx, TT_TOP(%rax)
 	and	$USPL_SUMS_IDS_MAX, %ecx
@@ -1142,6 +1178,8 @@ thread_meet:
 	cmp	%rsi, TT_RING(%r8)
 	jne	7f
 	mov	%rax, TR_TID(%rsi)
+	mov	%fs:0, %rcx
+	mov	%rcx, TR_THREAD(%rsi)
 	movq	$0, TR_OPEN(%rsi)
 	incq	TR_EARLIER(%rsi)
 	mov	%eax, %r11d
@@ -1196,6 +1234,8 @@ thread_settle:
 	imul	control + TC_RING_BYTES(%rip), %rsi
 	add	control + TC_RINGS(%rip), %rsi
 	mov	%rax, TR_TID(%rsi)
+	mov	%fs:0, %rcx
+	mov	%rcx, TR_THREAD(%rsi)
 	mov	%rsi, TT_RING(%r8)
 3:	ret
 
@@ -1325,22 +1365,46 @@ chunk_claim:				/* rcx: the word */
 	jne	1f
 	cmpl	$0, control + TC_EXIT(%rip)
 	jne	3f			/* markers: no slot needs a name */
-	shr	$1, %rdi		/* the names of the slots */
-	mov	$USPL_TRACE_CHUNK, %esi
-	mov	$PROT_RW, %edx
+	NAME_OF	%rdi			/* the names of the slots: as much again */
 	mov	$SYS_MMAP, %eax
 	syscall
 	cmp	%rax, %rdi
-	je	3f
-	add	%rdi, %rdi
-	mov	$(2 * USPL_TRACE_CHUNK), %esi
+	jne	5f
+	/* A part of the memory that outlives the process takes their place, if one is left. */
+	mov	control + TC_KEPT(%rip), %rcx
+	test	%rcx, %rcx
+	jz	3f
+	mov	$1, %r9d
+	lock xadd %r9, (%rcx)
+	cmp	$USPL_TRACE_KEPT_CHUNKS, %r9
+	jae	3f
+	mov	%rdi, %r8
+	mov	%r9, %rdi
+	shl	$NAMES_SHIFT, %rdi
+	lea	TK_NAMES(%rcx, %rdi), %rdi
+	xor	%esi, %esi
+	mov	$USPL_TRACE_NAMES, %edx
+	mov	$MREMAP_OVER, %r10d
+	mov	$SYS_MREMAP, %eax
+	syscall
+	mov	%r8, %rdi
+	mov	$USPL_TRACE_NAMES, %esi
+	cmp	%rax, %rdi
+	jne	4f
+	mov	control + TC_KEPT(%rip), %rcx
+	mov	16(%rsp), %rax
+	mov	%rax, TK_CHUNKS(%rcx, %r9, 8)
+	jmp	3f
+4:	mov	$SYS_MUNMAP, %eax
+	syscall
+5:	NAME_OF	%rdi
 	mov	$SYS_MUNMAP, %eax
 	syscall
 1:	mov	16(%rsp), %rdx
 	add	$USPL_TRACE_CHUNK_NONE, %rdx
-	jmp	4f
+	jmp	6f
 3:	mov	16(%rsp), %rdx
-4:	mov	8(%rsp), %rcx
+6:	mov	8(%rsp), %rcx
 	mov	%rdx, (%rcx)
 2:	xor	%edx, %edx
 	call	signals_mask

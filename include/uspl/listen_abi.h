@@ -15,7 +15,7 @@
 #include "uspl/mark_abi.h"
 
 /* Where the listeners' code lies behind the runtime's, and its entries. */
-#define USPL_LISTEN_CODE 8192
+#define USPL_LISTEN_CODE (USPL_TRACE_CONTROL + 4096)
 #define USPL_LISTEN_ENTER 0
 #define USPL_LISTEN_LEAVE 16
 #define USPL_LISTEN_LEAVE_LIMITED 32

@@ -15,8 +15,12 @@
 #ifndef USPL_TRACE_ABI_H
 #define USPL_TRACE_ABI_H
 
-/* Bytes of the code's copy; the control page follows. */
-#define USPL_TRACE_CONTROL 4096
+/*
+ * Bytes of the code's copy; the control page follows. What thunks call first lies on the first
+ * page of the code, so that a thunk tells where its session's control page is.
+ */
+#define USPL_TRACE_CONTROL 8192
+#define USPL_TRACE_CODE_ALIGN 4096
 
 /*
  * What belongs to the return address at stack address A (16 bytes) is kept at 2 * A with this bit
@@ -27,11 +31,17 @@
 #define USPL_TRACE_SHADOW(addr) (2 * (addr) & ~(1ull << USPL_TRACE_SHADOW_BIT))
 
 /*
- * An open call's slot has the time, which isn't 0. And this word, in a mapping of its own, has the
- * address of the call's thunk + 5 with all bits turned: so it is no address in the thunks.
+ * An open call's slot has the time, which isn't 0. And two words, in a mapping of their own, have
+ * the address of the call's thunk + 5 with all bits turned, so that it is no address in the thunks,
+ * and the time once more. That mapping may outlive the process (struct uspl_trace_kept). Stacks lie
+ * in the last terabyte of addresses, so the bit takes the names neither to another stack's shadow
+ * nor to where programs and their heaps lie.
  */
-#define USPL_TRACE_NAME(slot) ((slot) >> 1)
+#define USPL_TRACE_NAME_BIT 42
+#define USPL_TRACE_NAME(slot) ((slot) ^ 1ull << USPL_TRACE_NAME_BIT)
 #define USPL_TRACE_NAME_AT 5
+#define USPL_TRACE_NAMES (2 * USPL_TRACE_CHUNK) /* bytes of the names of a chunk's slots */
+#define USPL_TRACE_KEPT_CHUNKS 1024             /* chunks whose names may outlive the process */
 
 #define USPL_TRACE_THREADS 4096    /* entries in the table of threads */
 #define USPL_TRACE_CHUNKS 4096     /* entries in the table of chunks */
@@ -94,6 +104,7 @@
 #define TC_SUMS_IDS 1432
 #define TC_SUMS_SPARE 1440
 #define TC_SUMS_NS 1448
+#define TC_KEPT 1456
 
 #define TT_THREAD 0
 #define TT_KEY 8
@@ -111,6 +122,10 @@
 #define TR_OPEN 24
 #define TR_RECORDS 32
 #define TR_EARLIER 40
+#define TR_THREAD 48
+
+#define TK_CHUNKS 64
+#define TK_NAMES 12288
 
 #define USPL_TRACE_ARENAS 64     /* modules that can be traced at once */
 #define USPL_TRACE_TIDS 64       /* threads that can be chosen */
@@ -176,6 +191,7 @@ struct uspl_trace_control {
 	 * table of a thread that has ended is used again; USPL_SUMS_NS.
 	 */
 	uint64_t sums, sums_len, sums_ids, sums_spare, sums_ns;
+	uint64_t kept; /* where the struct uspl_trace_kept is; 0: there is none */
 };
 
 /* A thread that the runtime has seen. */
@@ -206,7 +222,24 @@ struct uspl_trace_ring {
 	uint64_t n_open;
 	uint64_t records; /* of markers, ever taken */
 	uint64_t earlier; /* threads that had this one's place, and have ended */
-	uint64_t rest[2];
+	uint64_t thread;  /* its thread pointer */
+	uint64_t rest;
+};
+
+/*
+ * Behind all rings: what is known of open calls by memory that the tool can hold when the process
+ * has died. Behind its head, at TK_NAMES, are the names of the slots of as many chunks of stacks as
+ * have found room (USPL_TRACE_NAMES each): the same memory as at USPL_TRACE_NAME. A name whose time
+ * isn't 0 is that of an open call, or of one that was left.
+ */
+struct uspl_trace_kept {
+	uint64_t next; /* chunks that have asked for a place */
+	uint64_t rest[7];
+	uint64_t chunks[USPL_TRACE_KEPT_CHUNKS]; /* 0: not there yet */
+};
+
+struct uspl_trace_name {
+	uint64_t thunk, start;
 };
 
 /* A call: graph. */
@@ -242,7 +275,7 @@ struct uspl_trace_shared_map {
 	uint64_t shadow;
 };
 
-#define USPL_TRACE_ABI_VERSION 11
+#define USPL_TRACE_ABI_VERSION 12
 #define USPL_TRACE_MAGIC 0x314543415254504cull /* "LPTRACE1", little endian */
 #define USPL_TRACE_SITE_BYTES 5
 
@@ -306,7 +339,8 @@ struct uspl_trace_region {
 	uint64_t shadow;
 	/* What listeners have (listen_abi.h); 0: there are none. */
 	uint64_t config, listen_config_len;
-	uint32_t job, pad; /* enum uspl_listen_job */
+	uint32_t job;  /* enum uspl_listen_job */
+	uint32_t kept; /* 1: behind the rings, at rings + rings_len, is a struct uspl_trace_kept */
 };
 
 _Static_assert(sizeof(struct uspl_trace_site) == 24, "the layout is a contract");
@@ -349,6 +383,10 @@ USPL_TRACE_AT(uspl_trace_ring, unseen, TR_UNSEEN);
 USPL_TRACE_AT(uspl_trace_ring, n_open, TR_OPEN);
 USPL_TRACE_AT(uspl_trace_ring, records, TR_RECORDS);
 USPL_TRACE_AT(uspl_trace_ring, earlier, TR_EARLIER);
+USPL_TRACE_AT(uspl_trace_ring, thread, TR_THREAD);
+USPL_TRACE_AT(uspl_trace_control, kept, TC_KEPT);
+USPL_TRACE_AT(uspl_trace_kept, chunks, TK_CHUNKS);
+_Static_assert(sizeof(struct uspl_trace_kept) <= TK_NAMES, "its names begin on a page");
 _Static_assert(sizeof(struct uspl_trace_thread) == TT_SIZE, "trace.S knows this");
 
 #endif

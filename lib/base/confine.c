@@ -96,6 +96,7 @@ static const uint16_t looking[] = {
 	SYS_faccessat2,
 	SYS_process_vm_readv,
 	SYS_kcmp,
+	SYS_flock,
 	SYS_memfd_create, /* what a library is copied to before it is taken apart */
 };
 

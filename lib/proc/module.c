@@ -14,6 +14,7 @@
 #include "base/note.h"
 #include "base/text.h"
 #include "proc/kept.h"
+#include "proc/remains.h"
 #include "proc/task.h"
 
 #define PHDRS_MAX 128
@@ -635,11 +636,11 @@ static int open_by(pid_t tid, const struct module *module, const struct mapping 
 int module_open_file(const struct proc *proc, const struct module *module)
 {
 	const struct mapping *map = proc_mapping_at(proc, module->start);
+	int fd = remains_open_file(proc->remains, module->start);
 	pid_t other;
-	int fd;
 
-	if (!map)
-		return -1;
+	if (fd >= 0 || !map)
+		return fd;
 	fd = open_by(proc->tid, module, map);
 	other = fd < 0 ? proc_task(proc) : proc->tid;
 	return other == proc->tid ? fd : open_by(other, module, map);

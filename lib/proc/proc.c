@@ -18,6 +18,7 @@
 #include "proc/ending.h"
 #include "proc/kept.h"
 #include "proc/proc_status.h"
+#include "proc/remains.h"
 
 /*
  * The link target of the first pid namespace, Linux PROC_PID_INIT_INO: every other one is below it.
@@ -364,6 +365,7 @@ void proc_free(struct proc *proc)
 			close(proc->lock_fds[i]);
 	mappings_release(&proc->maps);
 	kept_free(proc->kept);
+	remains_free(proc->remains);
 	free(proc->work);
 	free(proc);
 }

@@ -18,6 +18,7 @@
 
 struct kept;
 struct module;
+struct remains;
 typedef VEC(struct module) module_vec; /* module.h */
 
 /*
@@ -50,6 +51,8 @@ struct proc {
 	bool begins;
 	mapping_vec maps;  /* as of the last proc_refresh_maps, sorted by address */
 	struct kept *kept; /* what needn't be read again (kept.h); NULL: nothing is kept */
+	/* What can be read when the process is over (remains.h); NULL: nothing. */
+	struct remains *remains;
 	/*
 	 * What the command has read of its modules, for functions that get only the process; NULL:
 	 * they read the modules. These must outlive what is done with the process.
@@ -130,7 +133,9 @@ const struct mapping *proc_mapping_at(const struct proc *proc, taddr addr);
  */
 int proc_check_current(const struct proc *proc, pid_t tid, struct uspl_err *err) uspl_must_check;
 
-/* Exactly len bytes, or a failure. */
+/* True if the memory that we hold open is gone: the process has ended, or called exec. */
+bool proc_is_over(const struct proc *proc);
+/* Exactly len bytes, or a failure. Of a process that is over, what is held of it. */
 int proc_read(const struct proc *proc, taddr addr, void *buf, size_t len,
 	      struct uspl_err *err) uspl_must_check;
 /* True if all of it is mapped now, and can be read; true as well if that can't be told. */

@@ -10,6 +10,7 @@
 #include "proc/force.h"
 #include "proc/kept.h"
 #include "proc/proc.h"
+#include "proc/remains.h"
 
 /*
  * How often memory that is unmapped and mapped again all the time is read before that is a failure.
@@ -26,11 +27,22 @@ size_t proc_read_some(const struct proc *proc, taddr addr, void *buf, size_t len
 
 		if (got < 0 && errno == EINTR)
 			continue;
+		if (got == 0)
+			done += remains_read(proc->remains, addr + done, (char *)buf + done,
+					     len - done);
 		if (got <= 0)
 			break;
 		done += (size_t)got;
 	}
 	return done;
+}
+
+bool proc_is_over(const struct proc *proc)
+{
+	taddr first = proc->maps.n ? proc->maps.items[0].start : 0;
+	char byte;
+
+	return pread(proc->mem_fd, &byte, 1, (off_t)first) == 0;
 }
 
 int proc_read(const struct proc *proc, taddr addr, void *buf, size_t len, struct uspl_err *err)

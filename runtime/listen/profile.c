@@ -203,8 +203,8 @@ static const uint8_t *look_under(uint64_t at, const uint8_t *back)
 	    back[-5] != OP_CALL || back[0] != OP_PUSH || back[5] != OP_JMP)
 		return 0;
 	__builtin_memcpy(&distance, back - 14, sizeof(distance));
-	runtime =
-		((uint64_t)back - 10 + (uint64_t)(int64_t)distance) & -(uint64_t)USPL_TRACE_CONTROL;
+	runtime = ((uint64_t)back - 10 + (uint64_t)(int64_t)distance) &
+		  -(uint64_t)USPL_TRACE_CODE_ALIGN;
 	control = (const void *)(runtime + USPL_TRACE_CONTROL);
 	return *(const uint8_t *const *)(USPL_TRACE_SHADOW(at) ^ control->shadow);
 }

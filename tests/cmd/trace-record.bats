@@ -128,6 +128,33 @@ expect_all() {
 	[ "$(jq -r 'select(.caller == "main").name' <<< "$output" | sort -u)" = leaf ] || fail 'no callers'
 }
 
+@test "a process that isn't traced is, for as long as it is recorded" {
+	"$BATS_FILE_TMPDIR/steady" 3>&- &
+	STEADY=$!
+	until_true 10 stopped || fail 'it does not begin'
+	"$USPL_BIN/uspl-trace" record --for=60s -F leaf -o saved "$STEADY" > said 2> lost 3>&- &
+	RECORD=$!
+	until_true 10 grep -q '^tracing pid' said || fail 'it does not record'
+	kill -CONT "$STEADY"
+	until_true 30 stopped || fail 'it does not come to its end'
+	tool uspl-trace record --for=1s -F leaf -o other "$STEADY"
+	expect_status 2
+	expect_message 'was chosen when tracing was started'
+	kill -INT "$RECORD"
+	wait "$RECORD" || fail 'it fails'
+	tool uspl-trace report --json saved
+	[ "$(jq -s 'map(select(.name == "leaf").calls)[0]' <<< "$output")" = 100000 ] || fail "$output"
+	[ "$(jq -s 'map(select(.kind == "end").lost)[0]' <<< "$output")" = 0 ] || fail 'some are lost'
+	tool uspl-trace cat "$STEADY"
+	expect_status 1
+	expect_message 'is not traced'
+	# With what a wrong command line says nothing is started.
+	tool uspl-trace record --for=1s -o x.html "$STEADY"
+	expect_status 2
+	tool uspl-trace record --for=1s -F nothing -o x "$STEADY"
+	expect_message 'no function of pid'
+}
+
 @test "what it refuses" {
 	begin '' -F leaf
 	local line

@@ -4,6 +4,8 @@
 
 # What befalls a tool is to befall the process that does its work: there is no other one.
 export USPL_WORKER=none
+# A process that lives on would be waited for.
+export USPL_KEEPER=none
 
 # The errors that a system call may end with, one after the other.
 ERRORS=(ENOMEM EPERM ESRCH EIO EINTR)

@@ -7,6 +7,8 @@
 : "${USPL_BIN:=$USPL_BUILD/bin}" "${TARGET_CC:=gcc}"
 # What root applies in tests is none of the machine's business.
 export USPL_JOURNAL=${USPL_JOURNAL:-$USPL_BUILD/journal}
+# What keepers save of processes that are over.
+export USPL_TRACES=${USPL_TRACES:-$USPL_BUILD/traces}
 
 # other_gcc - finds a gcc of another version than gcc's: OTHER_GCC, OTHER_VERSION and GCC_VERSION;
 # skips without one

@@ -51,7 +51,7 @@ static void make_tracer(void)
 		.thunks_end = (uintptr_t)tracer.thunks + SITES_MAX * USPL_TRACE_THUNK,
 		.code = (uintptr_t)tracer.code,
 		.code_end = (uintptr_t)tracer.thunks + SITES_MAX * USPL_TRACE_THUNK,
-		.eh_frame = (uintptr_t)tracer.code + 3 * PAGE,
+		.eh_frame = (uintptr_t)tracer.thunks + PAGE,
 		.eh_frame_len = USPL_TRACE_FRAMES,
 		.shadow = SHADOW,
 	};

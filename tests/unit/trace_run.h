@@ -75,16 +75,18 @@ static inline int64_t tid_offset(void)
 	return 0;
 }
 
+#define KEPT_LEN (TK_NAMES + (size_t)USPL_TRACE_KEPT_CHUNKS * USPL_TRACE_NAMES)
+
 static inline void set_up(void)
 {
 	size_t thunks = SITES_MAX * USPL_TRACE_THUNK;
 	auto_buf struct buf frames = { 0 };
 	uint8_t *tables;
 
-	tracer.code = near_code(4 * PAGE);
+	tracer.code = near_code(USPL_TRACE_CONTROL + 3 * PAGE);
 	memcpy(tracer.code, uspl_trace_begin, (size_t)(uspl_trace_end - uspl_trace_begin));
 	tracer.control = (void *)(tracer.code + USPL_TRACE_CONTROL);
-	tracer.thunks = tracer.code + 2 * PAGE;
+	tracer.thunks = tracer.code + USPL_TRACE_CONTROL + PAGE;
 	tracer.rings = pages((size_t)N_RINGS * RING_BYTES, MAP_SHARED);
 	tables = pages(USPL_TRACE_THREADS * sizeof(struct uspl_trace_thread) +
 			       USPL_TRACE_CHUNKS * sizeof(uint64_t) + PAGE,
@@ -102,12 +104,13 @@ static inline void set_up(void)
 		.n_rings = N_RINGS,
 		.tid_offset = tid_offset(),
 		.shadow = SHADOW,
+		.kept = (uintptr_t)pages(KEPT_LEN, MAP_SHARED | MAP_NORESERVE),
 		.arenas = { { (uintptr_t)tracer.thunks, thunks } },
 	};
-	arch_native()->thunk_frames(&frames, (uintptr_t)tracer.code + 3 * PAGE,
+	arch_native()->thunk_frames(&frames, (uintptr_t)tracer.thunks + PAGE,
 				    (uintptr_t)tracer.thunks, thunks, 0, SHADOW);
-	memcpy(tracer.code + 3 * PAGE, frames.data, frames.len);
-	__register_frame(tracer.code + 3 * PAGE);
+	memcpy(tracer.thunks + PAGE, frames.data, frames.len);
+	__register_frame(tracer.thunks + PAGE);
 }
 
 /* Makes the function's NOPs a jump to a thunk; returns the id of its records. */

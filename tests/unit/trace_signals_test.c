@@ -134,7 +134,7 @@ static void chunk_forget(const char *chunk)
 			uintptr_t at = USPL_TRACE_SHADOW((uintptr_t)chunk) ^ SHADOW;
 
 			munmap((void *)at, 2 * USPL_TRACE_CHUNK);
-			munmap((void *)USPL_TRACE_NAME(at), USPL_TRACE_CHUNK);
+			munmap((void *)USPL_TRACE_NAME(at), USPL_TRACE_NAMES);
 			words[i] = 0;
 		}
 }

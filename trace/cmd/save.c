@@ -51,8 +51,15 @@ int save_note(struct reader *reader, struct save_parts *parts, struct uspl_err *
 		       : 0;
 }
 
-int save_finish(struct reader *reader, struct save_parts *parts, const struct saved_stream *stream,
-		const char *path, struct uspl_err *err)
+/* Where a trace goes. */
+struct goal {
+	const char *path;
+	const struct saved_stream *stream; /* has the records; NULL: the reader has them */
+	int fd;                            /* if there is no path */
+};
+
+static int write_out(struct reader *reader, struct save_parts *parts, const struct goal *goal,
+		     struct uspl_err *err)
 {
 	/* All but the parts is the reader's. */
 	struct trace_saved saved = {
@@ -87,8 +94,24 @@ int save_finish(struct reader *reader, struct save_parts *parts, const struct sa
 	if (rc)
 		return rc;
 	saved.marks = reader_is_file(reader) ? reader->mark_lines : made;
-	return stream ? saved_stream_write(stream, path, &saved, err)
-		      : saved_write(path, &saved, err);
+	if (goal->stream)
+		return saved_stream_write(goal->stream, goal->path, &saved, err);
+	return goal->path ? saved_write(goal->path, &saved, err)
+			  : saved_write_fd(goal->fd, &saved, err);
+}
+
+int save_finish(struct reader *reader, struct save_parts *parts, const struct saved_stream *stream,
+		const char *path, struct uspl_err *err)
+{
+	return write_out(reader, parts, &(struct goal){ path, stream, -1 }, err);
+}
+
+int save_into(struct reader *reader, int fd, struct uspl_err *err)
+{
+	auto_save_parts struct save_parts parts = { 0 };
+	int rc = save_note(reader, &parts, err);
+
+	return rc ? rc : write_out(reader, &parts, &(struct goal){ NULL, NULL, fd }, err);
 }
 
 static int file_save(struct reader *reader, const char *path, struct uspl_err *err)

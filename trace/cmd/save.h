@@ -30,6 +30,8 @@ int save_note(struct reader *reader, struct save_parts *parts,
 /* Writes the file. stream: has the records, and their values; NULL: the reader has them. */
 int save_finish(struct reader *reader, struct save_parts *parts, const struct saved_stream *stream,
 		const char *path, struct uspl_err *err) uspl_must_check;
+/* Writes what the reader has read to an open file, in the form "uspl". */
+int save_into(struct reader *reader, int fd, struct uspl_err *err) uspl_must_check;
 void save_parts_release(struct save_parts *parts);
 DEFINE_AUTO_RELEASE(save_parts, struct save_parts, save_parts_release)
 #define auto_save_parts __attribute__((cleanup(cleanup_save_parts_)))

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/cancel.h"
+#include "base/log.h"
 #include "base/cli.h"
 #include "base/clock.h"
 #include "trace/cmd/save.h"
@@ -18,6 +19,7 @@
 #include "trace/output/reader.h"
 
 #define PAUSE_NS 10000000
+#define LOSS_TO_TELL 100 /* one in so many */
 
 int stream_record(struct reader *reader, double seconds, const char *path, struct uspl_err *err)
 {
@@ -30,11 +32,15 @@ int stream_record(struct reader *reader, double seconds, const char *path, struc
 
 	if (rc)
 		return rc;
+	/* Where that isn't permitted, the end of the process takes what came last. */
+	if (reader_hold(reader, NULL))
+		log_info("trace", "what comes last goes with the process");
 	cancel_catch();
 	reader->unordered = reader->follows = true;
 	while (reader->follows && !is_gone) {
 		/* Once more at the end, with the calls that are open. */
-		reader->follows = !cancel_requested() && clock_now_ns() < deadline;
+		reader->follows = !cancel_requested() && clock_now_ns() < deadline &&
+				  !proc_is_over(reader->view.proc);
 		rc = reader_read(reader, err);
 		is_gone = rc == -USPL_E_NO_PROCESS || rc == -USPL_E_SYSTEM;
 		if (rc && !is_gone)
@@ -52,6 +58,8 @@ int stream_record(struct reader *reader, double seconds, const char *path, struc
 	if (rc)
 		return rc;
 	reader_print_losses(reader, stderr);
+	if (reader->log.overwritten > stream.n_records / LOSS_TO_TELL)
+		fprintf(stderr, "# larger rings lose less: 'uspl-trace start --buffer=KB'\n");
 	if (!cli_quiet())
 		printf("%s: %" PRIu64 " calls\n", path, stream.n_records);
 	return 0;

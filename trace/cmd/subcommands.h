@@ -9,6 +9,8 @@
 #ifndef USPL_TRACE_CMD_SUBCOMMANDS_H
 #define USPL_TRACE_CMD_SUBCOMMANDS_H
 
+#include <sys/types.h>
+
 #include "base/types.h"
 
 struct marks_request;
@@ -27,6 +29,11 @@ int trace_mark(int argc, char **argv, struct uspl_err *err);
 int trace_probe(int argc, char **argv, struct uspl_err *err);
 int trace_top(int argc, char **argv, struct uspl_err *err);
 int trace_tracers(int argc, char **argv, struct uspl_err *err);
+/* Not for users: keeper.h. */
+int trace_keep(int argc, char **argv, struct uspl_err *err);
+
+/* Ends tracing of a process, if it lives and is traced; what was recorded is gone. */
+int trace_end(pid_t pid, struct uspl_err *err) uspl_must_check;
 
 /* How many bytes of records a ring has, by the option --buffer, 0 if it isn't given. */
 uint64_t tracing_ring_bytes(int kb);

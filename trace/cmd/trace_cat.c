@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/cancel.h"
+#include "base/log.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/output/formats.h"
 #include "trace/output/reader.h"
@@ -49,8 +50,11 @@ static int follow(struct reader *reader, const struct format *format, struct buf
 	int rc = 0;
 
 	while (reader->follows) {
-		/* Once more after ^C: what is counted then isn't read any more. */
-		reader->follows = !cancel_requested();
+		/*
+		 * Once more after ^C, and after the process's end: what is counted then isn't read
+		 * any more.
+		 */
+		reader->follows = !cancel_requested() && !proc_is_over(reader->view.proc);
 		rc = read_and_format(reader, format, &said, out, err);
 		format_flush(reader->to, out, true);
 		if (fflush(stdout) || rc)
@@ -102,6 +106,9 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 		format->begin(reader, &out);
 	reader->follows = opts->follow;
 	if (opts->follow) {
+		/* Where that isn't permitted, the end of the process takes what came last. */
+		if (reader_hold(reader, NULL))
+			log_info("trace", "what comes last goes with the process");
 		rc = follow(reader, format, &out, err);
 		if (rc)
 			return rc;

@@ -2,37 +2,94 @@
 // trace_record.c - uspl-trace record: saves what was recorded with all that is needed to read it
 // elsewhere, later
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/cancel.h"
+#include "base/worker.h"
+#include "trace/cmd/permitted.h"
 #include "trace/cmd/save.h"
 #include "trace/cmd/stream.h"
 #include "trace/cmd/subcommands.h"
+#include "trace/cmd/tracing.h"
 #include "trace/output/formats.h"
 #include "trace/output/reader.h"
 #include "trace/tally/tally.h"
 #include "trace/tracers/tracers.h"
 
+static int check_form(const char *form, const char *path, struct uspl_err *err)
+{
+	if (form ? !strcmp(form, "uspl") : !format_by_suffix(path))
+		return 0;
+	uspl_fail(err, USPL_E_USAGE, "'--for' saves in the form 'uspl' only");
+	uspl_hint(err, "'uspl-trace record' makes the others of the file");
+	return -USPL_E_USAGE;
+}
+
 static int record_for(struct reader *reader, double seconds, const char *form, const char *path,
 		      struct uspl_err *err)
 {
+	int rc;
+
 	if (reader_is_file(reader))
 		return uspl_fail(err, USPL_E_USAGE, "a file doesn't grow: '--for' needs a pid");
 	if (!reader->view.session.regions.n)
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "'--for' saves calls, not markers");
-	if (form ? strcmp(form, "uspl") != 0 : format_by_suffix(path) != NULL) {
-		uspl_fail(err, USPL_E_USAGE, "'--for' saves in the form 'uspl' only");
-		uspl_hint(err, "'uspl-trace record' makes the others of the file");
-		return -USPL_E_USAGE;
-	}
+	rc = check_form(form, path, err);
+	if (rc)
+		return rc;
 	/* Their hits would fill the memory. */
 	mark_reader_release(&reader->marks);
 	reader->has_marks = false;
 	return stream_record(reader, seconds, path, err);
 }
 
+/* Bounds of a ring, in KB, where the recording itself starts the tracer. */
+#define RING_KB 16384
+#define RING_KB_LEAST 1024
+
+/* The rings are as large as the process's control group of memory has room for. */
+static int start_tracer(void *ctx, pid_t pid, struct uspl_err *err)
+{
+	struct tracing_options *opts = ctx;
+	bool chosen = opts->buffer_kb;
+	int rc;
+
+	for (int kb = RING_KB;; kb /= 2) {
+		opts->buffer_kb = chosen ? opts->buffer_kb : kb;
+		rc = tracing_start(&tracer_graph, opts, pid, err);
+		if (rc != -USPL_E_MEMORY_LIMIT || chosen || kb == RING_KB_LEAST)
+			return rc;
+	}
+}
+
+/* Of a process that isn't traced: it is, for so long. */
+static int start_and_record(struct tracing_options *opts, pid_t pid, double seconds,
+			    const char *form, const char *path, struct uspl_err *err)
+{
+	auto_reader struct reader reader = { 0 };
+	struct uspl_err end_err = { 0 };
+	int end, status, rc = check_form(form, path, err);
+
+	if (rc)
+		return rc;
+	if (!worker_begin(&status))
+		return status;
+	cancel_catch();
+	rc = permitted_run("trace start", start_tracer, opts, pid, err);
+	if (rc)
+		return rc;
+	fflush(stdout);
+	rc = reader_open(pid, NULL, &reader, err);
+	rc = rc ? rc : record_for(&reader, seconds, form, path, err);
+	end = trace_end(pid, rc ? &end_err : err);
+	return rc ? rc : end;
+}
+
 int trace_record(int argc, char **argv, struct uspl_err *err)
 {
 	const char *path = NULL, *form = NULL, *session = "";
+	auto_tracing_options struct tracing_options start = { 0 };
 	double seconds = 0;
 	const struct cli_option table[] = {
 		{ 'o', "output", "PATH", CLI_STRING, &path,
@@ -42,6 +99,13 @@ int trace_record(int argc, char **argv, struct uspl_err *err)
 		  "go on for so long, and save all that comes ('10s'; ^C ends it)" },
 		{ 0, "session", "NAME", CLI_STRING, &session,
 		  "the markers of this session, too (uspl-trace mark)" },
+		{ 'F', "function", "GLOB", CLI_STRINGS, &start.only,
+		  "with --for, of a process that isn't traced: functions of these names only" },
+		{ 'N', "notrace", "GLOB", CLI_STRINGS, &start.not, "not these" },
+		{ 'm', "module", "GLOB", CLI_STRINGS, &start.modules,
+		  "in these modules (default: in the program itself)" },
+		{ 0, "buffer", "KB", CLI_INT, &start.buffer_kb,
+		  "memory for each thread's records (default: up to 16384)" },
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-trace record",
@@ -51,14 +115,22 @@ int trace_record(int argc, char **argv, struct uspl_err *err)
 		.n_options = ARRAY_SIZE(table),
 	};
 	const bool writes = true;
-	const struct reader_wish wish = { &session, &writes };
+	pid_t pid = 0;
+	const struct reader_wish wish = { &session, &writes, &seconds, &pid };
 	auto_reader struct reader reader = { 0 };
 	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
+	bool starts = rc == -USPL_E_NOT_APPLIED && seconds > 0;
 
-	if (rc)
+	if (rc && !starts)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	if (!path)
 		return uspl_fail(err, USPL_E_USAGE, "nowhere to save to: '--output=PATH'");
+	if (starts)
+		return start_and_record(&start, pid, seconds, form, path, err);
+	if (start.only.n || start.not .n || start.modules.n || start.buffer_kb)
+		return uspl_fail(err, USPL_E_USAGE,
+				 "what is recorded was chosen when tracing was started: these "
+				 "options are for '--for' and a process that isn't traced");
 	rc = tally_refuse(tracer_of(&reader.view.session), err);
 	if (rc)
 		return rc;

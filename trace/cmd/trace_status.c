@@ -2,14 +2,21 @@
 // trace_status.c - uspl-trace status: which processes are traced
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/confine.h"
 #include "base/json.h"
 #include "record/trace_records.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/engine/session.h"
+#include "trace/log/last_trace.h"
+#include "trace/log/saved.h"
 #include "trace/tracers/tracers.h"
+
+/* Of a saved trace: its modules and functions have room in as much. */
+#define HEAD_MAX (16 << 20)
 
 static size_t count_sites(const struct trace_session *session)
 {
@@ -28,33 +35,53 @@ static const char *state_of(const struct proc *proc, const struct trace_session 
 					      : "draining";
 }
 
-static void print_json(const struct proc *proc, const struct trace_session *session)
+/* A process that is traced, or was. */
+struct row {
+	pid_t pid;
+	const char *comm, *state;
+	const struct trace_session *session;
+};
+
+static void print_json(const struct row *row)
 {
 	auto_json struct json json = { 0 };
 
 	json_open(&json, NULL, '{');
-	json_number(&json, "pid", proc->pid);
-	json_string(&json, "command", proc->comm);
-	json_string(&json, "tracer", tracer_of(session)->name);
-	json_string(&json, "state", state_of(proc, session));
-	json_number(&json, "functions", (int64_t)count_sites(session));
+	json_number(&json, "pid", row->pid);
+	json_string(&json, "command", row->comm);
+	json_string(&json, "tracer", tracer_of(row->session)->name);
+	json_string(&json, "state", row->state);
+	json_number(&json, "functions", (int64_t)count_sites(row->session));
 	json_close(&json, '}');
 	printf("%s\n", json_text(&json));
 }
 
-/* *any: a line stands above already. */
-static void print_text(const struct proc *proc, const struct trace_session *session, bool *any)
+static void print_text(const struct row *row, bool *any)
 {
 	if (!*any)
 		printf("%-8s %-16s %-10s %-10s %s\n", "PID", "COMMAND", "TRACER", "STATE",
 		       "FUNCTIONS");
 	*any = true;
-	printf("%-8d %-16s %-10s %-10s %zu\n", proc->pid, proc->comm, tracer_of(session)->name,
-	       state_of(proc, session), count_sites(session));
+	printf("%-8d %-16s %-10s %-10s %zu\n", row->pid, row->comm, tracer_of(row->session)->name,
+	       row->state, count_sites(row->session));
+}
+
+/* How it is printed. */
+struct table {
+	bool json;
+	bool any; /* a line stands above already */
+};
+
+static void print_row(struct table *table, const struct row *row)
+{
+	if (table->json)
+		print_json(row);
+	else
+		print_text(row, &table->any);
 }
 
 /* One process; none of what is wrong with it matters to the others. */
-static void show(pid_t pid, bool json, bool *any)
+static void show(pid_t pid, struct table *table)
 {
 	auto_proc struct proc *proc = NULL;
 	auto_session struct trace_session session = { 0 };
@@ -62,17 +89,29 @@ static void show(pid_t pid, bool json, bool *any)
 	if (proc_open_scan(pid, &proc, NULL) || trace_session_read(proc, &session, NULL) ||
 	    !session.regions.n)
 		return;
-	if (json)
-		print_json(proc, &session);
-	else
-		print_text(proc, &session, any);
+	print_row(table, &(struct row){ pid, proc->comm, state_of(proc, &session), &session });
+}
+
+/* A process that is over, whose trace is there. */
+static void show_last(void *ctx, const char *path)
+{
+	auto_saved struct trace_saved saved = { 0 };
+	auto_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	auto_free char *bytes = malloc(HEAD_MAX);
+	ssize_t len = fd < 0 || !bytes ? -1 : pread(fd, bytes, HEAD_MAX, 0);
+
+	if (len < 0)
+		return;
+	saved_parse_head(bytes, (size_t)len, &saved);
+	if (saved.session.regions.n)
+		print_row(ctx, &(struct row){ saved.pid, saved.comm, "over", &saved.session });
 }
 
 int trace_status(int argc, char **argv, struct uspl_err *err)
 {
-	bool json = false, any = false;
+	struct table rows = { 0 };
 	const struct cli_option table[] = {
-		{ 0, "json", NULL, CLI_FLAG, &json, "print a JSON object for each process" },
+		{ 0, "json", NULL, CLI_FLAG, &rows.json, "print a JSON object for each process" },
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-trace status",
@@ -95,6 +134,7 @@ int trace_status(int argc, char **argv, struct uspl_err *err)
 		return uspl_fail_errno(err, "cannot open '/proc'");
 	while ((entry = readdir(dir)))
 		if (atol(entry->d_name) > 0)
-			show((pid_t)atol(entry->d_name), json, &any);
-	return USPL_STATUS_DONE;
+			show((pid_t)atol(entry->d_name), &rows);
+	rc = last_traces_for_each(show_last, &rows, err);
+	return rc ? rc : USPL_STATUS_DONE;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // trace_stop.c - uspl-trace stop: tracing ends
 
+#include <unistd.h>
+
 #include "base/cancel.h"
 #include "trace/cmd/pids.h"
 #include "trace/cmd/save.h"
@@ -8,6 +10,7 @@
 #include "trace/cmd/switched.h"
 #include "trace/engine/clocks.h"
 #include "trace/engine/session.h"
+#include "trace/log/last_trace.h"
 #include "trace/log/open_calls.h"
 #include "trace/output/reader.h"
 #include "trace/output/view.h"
@@ -103,6 +106,30 @@ static int refuse_report(const struct tracer *tracer, struct uspl_err *err)
 	return -USPL_E_UNSUPPORTED;
 }
 
+/* Of a process that is over there is nothing to stop but its trace to remove. rc: why not. */
+static int remove_last(const struct options *opts, pid_t pid, int rc, struct uspl_err *err)
+{
+	auto_reader struct reader reader = { 0 };
+	auto_free char *path = NULL;
+
+	if (!last_trace_may_be(rc) || last_trace_find(pid, &path, NULL))
+		return rc;
+	if (opts->path) {
+		rc = reader_open_file(path, &reader, err);
+		rc = rc ? rc : reader_read(&reader, err);
+		rc = rc ? rc : save_as(&reader, opts->form, opts->path, err);
+		if (rc)
+			return rc;
+		if (!opts->json)
+			save_say(&reader, opts->path);
+	}
+	if (unlink(path) < 0)
+		return uspl_fail_errno(err, "cannot remove '%s'", path);
+	if (!opts->json && !cli_quiet())
+		printf("pid %d is over: removed what was recorded of it\n", pid);
+	return 0;
+}
+
 static int stop_one(void *ctx, pid_t pid, struct uspl_err *err)
 {
 	const struct options *opts = ctx;
@@ -115,7 +142,7 @@ static int stop_one(void *ctx, pid_t pid, struct uspl_err *err)
 	int rc = view_open(pid, true, &view, err);
 
 	if (rc)
-		return rc;
+		return remove_last(opts, pid, rc, err);
 	tracer = tracer_of(&view.session);
 	if (opts->report && !session_is_copy(view.proc, &view.session))
 		end.last = print_last;
@@ -131,9 +158,27 @@ static int stop_one(void *ctx, pid_t pid, struct uspl_err *err)
 		uspl_context(err, "cannot stop tracing pid %d", pid);
 	else
 		switched_print(pid, NULL, &result, saved, opts->json);
+	if (!rc && !result.inside)
+		last_trace_forget(view.proc);
 	if (!rc && !opts->json && !cli_quiet() && !saved && !tracer->tally && !result.inside &&
 	    result.sites)
 		printf("what was recorded is gone ('--output=FILE' keeps it)\n");
+	view_release(&view);
+	return rc;
+}
+
+int trace_end(pid_t pid, struct uspl_err *err)
+{
+	const struct session_end end = { 0 };
+	struct trace_switch result = { 0 };
+	struct view view;
+	int rc = view_open(pid, true, &view, err);
+
+	if (rc)
+		return last_trace_may_be(rc) ? 0 : rc;
+	rc = session_stop(view.proc, &view.modules, &view.session, &end, &result, err);
+	if (!rc && !result.inside)
+		last_trace_forget(view.proc);
 	view_release(&view);
 	return rc;
 }

@@ -5,6 +5,7 @@
 #include "trace/cmd/tracing.h"
 
 #include "proc/task.h"
+#include "trace/cmd/keeper.h"
 #include "trace/cmd/listening.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/cmd/switched.h"
@@ -189,6 +190,9 @@ static int start(const struct tracer *tracer, const struct tracing_options *opts
 	rc = view_start(proc, request, &result, err);
 	if (rc)
 		return rc;
+	/* A program that we have started is held at its end, and read then. */
+	if (tracer->hook && !opts->begins)
+		keeper_start(proc);
 	if (!opts->silent)
 		switched_print(pid, tracer, &result, NULL, opts->json);
 	return 0;
@@ -203,6 +207,7 @@ int tracing_start(const struct tracer *tracer, struct tracing_options *opts, pid
 		.ring_bytes = tracer->hook ? tracing_ring_bytes(opts->buffer_kb) : NO_RING,
 		.threshold_s = opts->threshold_s,
 		.depth = (unsigned)opts->depth,
+		.keeps = tracer->hook != NULL,
 		.choice = { is_module_wanted, is_function_wanted, opts },
 		.keep_mcount = opts->keep_mcount,
 	};

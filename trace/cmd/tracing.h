@@ -3,6 +3,7 @@
 #ifndef USPL_TRACE_CMD_TRACING_H
 #define USPL_TRACE_CMD_TRACING_H
 
+#include "base/cleanup.h"
 #include "base/cli.h"
 
 struct listening;
@@ -30,6 +31,8 @@ struct tracing_options {
 int tracing_add_options(struct tracing_options *opts, bool records, cli_option_vec *table,
 			struct uspl_err *err) uspl_must_check;
 void tracing_options_release(struct tracing_options *opts);
+DEFINE_AUTO_RELEASE(tracing_options, struct tracing_options, tracing_options_release)
+#define auto_tracing_options __attribute__((cleanup(cleanup_tracing_options_)))
 /* Starts the tracer in a process, and says so. */
 int tracing_start(const struct tracer *tracer, struct tracing_options *opts, pid_t pid,
 		  struct uspl_err *err) uspl_must_check;

@@ -32,6 +32,7 @@ struct trace_request {
 	bool keep_mcount;    /* leave the calls of a profiler (gcc -pg) as they are */
 	double threshold_s;  /* shorter calls leave no record */
 	unsigned depth;      /* of nested calls that are recorded; 0: any; not with entries */
+	bool keeps;          /* open calls can be read when the process has died */
 	tid_vec tids;        /* these threads only; empty: all. The caller's */
 	struct trace_choice choice;
 	struct listen_plan *listen; /* NULL: no listeners (listen_plan.h) */

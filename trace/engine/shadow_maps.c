@@ -25,7 +25,7 @@
 #define GROWN (8ull << 20)                /* the usual limit of a stack */
 #define N_MAX (USPL_TRACE_CHUNKS / 4 * 3) /* the rest is for those that turn up later */
 #define CHUNK_SHIFT 18
-#define RUN_MAX (INJECT_MAX - 2) /* chunks: each is noted by a request of its own */
+#define RUN_MAX ((INJECT_MAX - 2) / 3) /* chunks: each takes up to three more requests */
 
 _Static_assert(1 << CHUNK_SHIFT == USPL_TRACE_CHUNK, "as trace.S has it");
 _Static_assert(1ull << (32 - USPL_TRACE_CHUNK_MIX_SHIFT) == USPL_TRACE_CHUNKS, "all of the table");
@@ -38,6 +38,8 @@ struct run {
 
 struct shadows {
 	uint64_t differs;                  /* as `shadow` of the session */
+	taddr kept;                        /* the struct uspl_trace_kept; 0: there is none */
+	uint64_t next;                     /* of it */
 	uint64_t table[USPL_TRACE_CHUNKS]; /* as the target has it */
 	size_t n;
 	VEC(struct run) runs;
@@ -173,6 +175,25 @@ static void give_up(struct shadows *shadows, const struct run *run)
 			shadows->table[i] += USPL_TRACE_CHUNK_NONE;
 }
 
+/* The names of a chunk's slots become memory that outlives the process, if there is room left. */
+static size_t keep_names(struct shadows *shadows, taddr chunk, struct inject_req *reqs)
+{
+	uint64_t i = shadows->next;
+	taddr names = USPL_TRACE_NAME(USPL_TRACE_SHADOW(chunk) ^ shadows->differs);
+
+	if (!shadows->kept || i >= USPL_TRACE_KEPT_CHUNKS)
+		return 0;
+	shadows->next++;
+	reqs[0] = inject_syscall(SYS_mremap, shadows->kept + TK_NAMES + i * USPL_TRACE_NAMES, 0,
+				 USPL_TRACE_NAMES);
+	reqs[0].args[3] = MREMAP_MAYMOVE | MREMAP_FIXED;
+	reqs[0].args[4] = names;
+	reqs[1] = (struct inject_req){ .kind = INJECT_STORE,
+				       .what = shadows->kept + TK_CHUNKS + i * sizeof(chunk),
+				       .args = { chunk } };
+	return 2;
+}
+
 /*
  * Maps the shadow of a run. The table in the target says so in the same run: a tool that finds it
  * there, after us, can unmap it.
@@ -189,21 +210,25 @@ static int map_run(struct proc *proc, struct shadows *shadows, taddr table, cons
 
 	reqs[n++] = inject_mmap(at, 2 * run->n * USPL_TRACE_CHUNK, PROT_READ | PROT_WRITE, flags);
 	if (names)
-		reqs[n++] = inject_mmap(USPL_TRACE_NAME(at), run->n * USPL_TRACE_CHUNK,
+		reqs[n++] = inject_mmap(USPL_TRACE_NAME(at), run->n * USPL_TRACE_NAMES,
 					PROT_READ | PROT_WRITE, flags);
-	for (size_t i = 0; i < USPL_TRACE_CHUNKS; i++)
-		if (is_in_run(run, shadows->table[i]))
-			reqs[n++] = (struct inject_req){ .kind = INJECT_STORE,
-							 .what = table + i * sizeof(uint64_t),
-							 .args = { shadows->table[i] } };
+	for (size_t i = 0; i < USPL_TRACE_CHUNKS; i++) {
+		if (!is_in_run(run, shadows->table[i]))
+			continue;
+		n += keep_names(shadows, shadows->table[i], reqs + n);
+		reqs[n++] = (struct inject_req){ .kind = INJECT_STORE,
+						 .what = table + i * sizeof(uint64_t),
+						 .args = { shadows->table[i] } };
+	}
 	rc = inject_run(proc, reqs, n, &done, err);
 	if (rc)
 		return rc;
 	if (done == n)
 		return 0;
 	give_up(shadows, run);
-	/* Something was in the way of the second one: the first is of no use by itself. */
-	return names && done == 2 ? inject_unmap(proc, at, reqs[0].args[1], err) : 0;
+	/* Something was in the way of the names: the shadow is of no use by itself. */
+	rc = done > 1 ? inject_unmap(proc, at, reqs[0].args[1], err) : 0;
+	return rc || done < 3 ? rc : inject_unmap(proc, reqs[1].args[0], reqs[1].args[1], err);
 }
 
 int shadow_maps_map_known(struct proc *proc, const struct uspl_trace_region *head,
@@ -215,6 +240,7 @@ int shadow_maps_map_known(struct proc *proc, const struct uspl_trace_region *hea
 	if (!shadows)
 		return uspl_fail_nomem(err);
 	shadows->differs = head->shadow;
+	shadows->kept = trace_buffers_kept(head);
 	for (size_t i = 0; i < proc->maps.n; i++) {
 		if (!is_stack(&proc->maps, i))
 			continue;
@@ -228,6 +254,11 @@ int shadow_maps_map_known(struct proc *proc, const struct uspl_trace_region *hea
 		if (rc)
 			goto out;
 	}
+	rc = shadows->kept
+		     ? proc_write(proc, shadows->kept, &shadows->next, sizeof(shadows->next), err)
+		     : 0;
+	if (rc)
+		goto out;
 	rc = proc_write(proc, head->tables + TRACE_THREADS_LEN, shadows->table,
 			sizeof(shadows->table), err);
 

@@ -203,7 +203,7 @@ static int unmap_shadows(const struct proc *proc, const struct uspl_trace_shared
 
 			if (shadow_has_names(mark->shadow))
 				reqs[n++] = inject_syscall(SYS_munmap, USPL_TRACE_NAME(at),
-							   USPL_TRACE_CHUNK, 0);
+							   USPL_TRACE_NAMES, 0);
 			reqs[n++] = inject_syscall(SYS_munmap, at, 2 * USPL_TRACE_CHUNK, 0);
 			reqs[n++] =
 				(struct inject_req){ .kind = INJECT_STORE,

@@ -37,13 +37,23 @@ static uint64_t rings_len(const struct trace_request *request)
 }
 
 /*
+ * Open calls are kept for a tool that outlives the process, where calls are recorded with their
+ * returns. Sessions of markers have no names.
+ */
+static bool has_kept(const struct trace_request *request)
+{
+	return request->keeps && !request->entries;
+}
+
+/*
  * Only what threads have written of the rings is there, and that grows as long as the process is
  * traced. So before that it must be clear that the process's group of memory has room for the rings
  * and the shadows of all its threads, and of some more.
  */
 #define THREADS_MORE 4
-/* The shadow of 64 KB of stack, three times as long, and the kernel's tables for all of it. */
-#define SHADOW_LEN (192 * 1024 + 9 * PAGE)
+/* The shadow of 64 KB of stack, four times as long, and the kernel's tables for all of it. */
+#define SHADOW_LEN (256 * 1024 + 9 * PAGE)
+#define KEPT_LEN (TK_NAMES + (uint64_t)USPL_TRACE_KEPT_CHUNKS * USPL_TRACE_NAMES)
 
 uint64_t trace_buffers_may_fill(const struct proc *proc, const struct trace_request *request)
 {
@@ -78,7 +88,8 @@ static void note(struct uspl_trace_region *head, const struct shared_map *shared
 	head->ring_mask = request->ring_bytes - 1;
 	head->ring_bytes = ring_len(request);
 	head->n_rings = N_RINGS;
-	head->rings_len = shared_map->absent_len;
+	head->rings_len = rings_len(request);
+	head->kept = has_kept(request);
 }
 
 void trace_buffers_control(const struct proc *proc, const struct uspl_trace_region *head,
@@ -94,6 +105,7 @@ void trace_buffers_control(const struct proc *proc, const struct uspl_trace_regi
 		.n_rings = head->n_rings,
 		.no_syscalls = proc->seccomp != 0,
 		.shadow = head->shadow,
+		.kept = trace_buffers_kept(head),
 	};
 }
 
@@ -117,7 +129,9 @@ int trace_buffers_note_shadow(struct proc *proc, const struct uspl_trace_region 
 int trace_buffers_map(struct proc *proc, const struct trace_request *request,
 		      struct uspl_trace_region *head, struct uspl_err *err)
 {
-	struct shared_map shared_map = { .own_len = TABLES_LEN, .absent_len = rings_len(request) };
+	struct shared_map shared_map = { .own_len = TABLES_LEN,
+					 .absent_len = rings_len(request) +
+						       (has_kept(request) ? KEPT_LEN : 0) };
 	int rc = require_memory(proc, request, err);
 
 	if (rc)

@@ -34,6 +34,12 @@ int trace_buffers_map(struct proc *proc, const struct trace_request *request,
 /* What a copy of the runtime is told about them; all else in *ret is 0. */
 void trace_buffers_control(const struct proc *proc, const struct uspl_trace_region *head,
 			   struct uspl_trace_control *ret);
+/* Where the session's struct uspl_trace_kept is in the target; 0: it has none. */
+static inline taddr trace_buffers_kept(const struct uspl_trace_region *head)
+{
+	return head->kept ? head->rings + head->rings_len : 0;
+}
+
 /*
  * Unmaps them, and the shadows of stacks; what is left on failure is found by shared_maps_sweep
  * (shared_map.h).

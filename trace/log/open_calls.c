@@ -108,9 +108,9 @@ static int find_shadows(struct reading *reading, struct uspl_err *err)
 	return 0;
 }
 
-/* The thunk at that address; its id, or 0 if it is none. */
-static uint32_t id_of_thunk(const struct trace_session *session, taddr thunk)
+uint32_t open_calls_id(const struct trace_session *session, uint64_t name)
 {
+	const taddr thunk = ~name - USPL_TRACE_NAME_AT;
 	const struct trace_region *region;
 
 	vec_for_each (&session->regions, region) {
@@ -135,7 +135,7 @@ static int keep(struct reading *reading, taddr at, taddr slot, uint64_t start, s
 	if (proc_read_some(proc, USPL_TRACE_NAME(slot), &name, sizeof(name)) != sizeof(name))
 		return 0;
 	thunk = ~name - USPL_TRACE_NAME_AT;
-	id = id_of_thunk(reading->session, thunk);
+	id = open_calls_id(reading->session, name);
 	if (!id || reading->kept.n == KEPT_MAX)
 		return 0;
 	kept = vec_push(&reading->kept);

@@ -18,5 +18,7 @@
  */
 int open_calls_read(struct proc *proc, const struct trace_session *session, uint64_t now,
 		    trace_records *records, struct uspl_err *err) uspl_must_check;
+/* The id of the function whose thunk has that name (USPL_TRACE_NAME); 0: it is none. */
+uint32_t open_calls_id(const struct trace_session *session, uint64_t name);
 
 #endif

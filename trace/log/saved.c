@@ -112,17 +112,35 @@ void saved_put_back(struct buf *out, const struct trace_saved *saved)
 	thread_names_put(out, &saved->threads);
 }
 
-int saved_write(const char *path, const struct trace_saved *saved, struct uspl_err *err)
+static void put_all(struct buf *out, const struct trace_saved *saved)
 {
 	const struct trace_record *record;
+
+	saved_put_front(out, saved);
+	put_values(out, &saved->values);
+	saved_put_u64(out, saved->records.n);
+	vec_for_each (&saved->records, record)
+		saved_put_record(out, record);
+	saved_put_back(out, saved);
+}
+
+int saved_write_fd(int fd, const struct trace_saved *saved, struct uspl_err *err)
+{
 	auto_buf struct buf out = { 0 };
 
-	saved_put_front(&out, saved);
-	put_values(&out, &saved->values);
-	saved_put_u64(&out, saved->records.n);
-	vec_for_each (&saved->records, record)
-		saved_put_record(&out, record);
-	saved_put_back(&out, saved);
+	put_all(&out, saved);
+	if (out.oom)
+		return uspl_fail_nomem(err);
+	return file_write_all(fd, out.data, out.len) == 0
+		       ? 0
+		       : uspl_fail_errno(err, "cannot write what was recorded");
+}
+
+int saved_write(const char *path, const struct trace_saved *saved, struct uspl_err *err)
+{
+	auto_buf struct buf out = { 0 };
+
+	put_all(&out, saved);
 	return out.oom ? uspl_fail_nomem(err) : file_write(path, out.data, out.len, err);
 }
 
@@ -318,6 +336,20 @@ int saved_parse(const void *bytes, size_t len, const char *name, struct trace_sa
 	*ret = saved;
 	saved = (struct trace_saved){ 0 };
 	return 0;
+}
+
+void saved_parse_head(const void *bytes, size_t len, struct trace_saved *ret)
+{
+	struct saved_cursor in = { .at = bytes, .end = (const uint8_t *)bytes + len, .name = "" };
+	uint32_t regions;
+
+	get_head(&in, ret);
+	get_modules(&in, &ret->modules);
+	regions = saved_get_u32(&in);
+	for (uint32_t i = 0; i < regions && !in.rc; i++)
+		get_region(&in, &ret->session);
+	if (in.rc && ret->session.regions.n)
+		ret->session.regions.n--;
 }
 
 int saved_read(const char *path, struct trace_saved *ret, struct uspl_err *err)

@@ -37,6 +37,13 @@ void saved_put_back(struct buf *out, const struct trace_saved *saved);
 /* Writes the file, replacing an older one only when everything is written. */
 int saved_write(const char *path, const struct trace_saved *saved,
 		struct uspl_err *err) uspl_must_check;
+/* The same to an open file, as it comes. */
+int saved_write_fd(int fd, const struct trace_saved *saved, struct uspl_err *err) uspl_must_check;
+/*
+ * Of a file's first bytes: whose trace it is, and of what. What has no room in them isn't there.
+ * saved_release must follow.
+ */
+void saved_parse_head(const void *bytes, size_t len, struct trace_saved *ret);
 /*
  * Reads it. USPL_E_FILE: not such a file, or cut short; USPL_E_FORMAT: of another version;
  * USPL_E_HOSTILE: it contradicts itself. What comes out can be relied on: every record's id is that

@@ -7,7 +7,11 @@
 #include <string.h>
 
 #include "base/cli.h"
+#include "proc/hold.h"
+#include "proc/remains.h"
 #include "trace/engine/clocks.h"
+#include "trace/log/last_calls.h"
+#include "trace/log/last_trace.h"
 #include "trace/log/open_calls.h"
 #include "trace/log/values.h"
 #include "trace/output/json_end.h"
@@ -43,6 +47,12 @@ static struct trace_clocks start_of(const struct reader *reader)
 	return (struct trace_clocks){ head->start_ticks, head->start_ns };
 }
 
+int reader_find_names(struct reader *reader, struct uspl_err *err)
+{
+	return names_find(reader->view.proc, &reader->view.modules, &reader->view.session,
+			  &reader->names, err);
+}
+
 int reader_open(pid_t pid, const char *marks, struct reader *reader, struct uspl_err *err)
 {
 	int rc = (marks ? view_open_any : view_open)(pid, false, &reader->view, err);
@@ -61,8 +71,7 @@ int reader_open(pid_t pid, const char *marks, struct reader *reader, struct uspl
 		if (rc)
 			return rc;
 	}
-	rc = names_find(reader->view.proc, &reader->view.modules, &reader->view.session,
-			&reader->names, err);
+	rc = reader->names_later ? 0 : reader_find_names(reader, err);
 	if (rc)
 		return rc;
 	rc = listen_config_read(reader->view.proc, &reader->view.session, &reader->config, err);
@@ -76,6 +85,25 @@ int reader_open(pid_t pid, const char *marks, struct reader *reader, struct uspl
 					  .values = &reader->values.texts };
 	snprintf(reader->log.comm, sizeof(reader->log.comm), "%s", reader->view.proc->comm);
 	return 0;
+}
+
+int reader_hold(struct reader *reader, struct uspl_err *err)
+{
+	const struct view *view = &reader->view;
+	int rc;
+
+	if (!view->session.regions.n)
+		return 0;
+	rc = hold_memory(view->proc, view->session.regions.items[0].head.rings, err);
+	return rc ? rc : hold_files(view->proc, &view->modules, err);
+}
+
+/* True if it is over, and what was recorded is held. */
+static bool is_held(const struct reader *reader)
+{
+	const struct proc *proc = reader->view.proc;
+
+	return proc->remains && proc_is_over(proc);
 }
 
 bool reader_is_file(const struct reader *reader)
@@ -133,19 +161,43 @@ static int add_ring(struct reader *reader, const struct uspl_trace_region *head,
 	return 0;
 }
 
+/* How many rings threads have taken. Of a process that is over the rings themselves say it. */
+static int count_rings(struct reader *reader, const struct uspl_trace_region *head, uint64_t *ret,
+		       struct uspl_err *err)
+{
+	const struct proc *proc = reader->view.proc;
+	struct uspl_trace_counters counters;
+	struct uspl_trace_ring ring;
+	int rc = proc_read(proc, head->counters, &counters, sizeof(counters), err);
+
+	if (!rc) {
+		*ret = counters.next_ring < head->n_rings ? counters.next_ring : head->n_rings;
+		reader->nowhere = counters.nowhere;
+	}
+	if (!rc || !is_held(reader))
+		return rc;
+	*ret = 0;
+	for (uint64_t i = 0; i < head->n_rings; i++) {
+		rc = proc_read(proc, head->rings + i * head->ring_bytes, &ring, sizeof(ring), err);
+		if (rc)
+			return rc;
+		if (ring.thread)
+			*ret = i + 1;
+	}
+	return 0;
+}
+
 /* Rings that threads have taken since the last look. */
 static int find_rings(struct reader *reader, const struct uspl_trace_region *head,
 		      struct uspl_err *err)
 {
-	struct uspl_trace_counters counters;
 	uint64_t n, from = reader->n_threads;
-	int rc = proc_read(reader->view.proc, head->counters, &counters, sizeof(counters), err);
+	int rc = count_rings(reader, head, &n, err);
 
 	if (rc)
 		return rc;
-	n = counters.next_ring < head->n_rings ? counters.next_ring : head->n_rings;
 	reader->n_threads = n;
-	reader->log.unseen = counters.nowhere;
+	reader->log.unseen = reader->nowhere;
 	for (uint64_t i = from; i < n; i++) {
 		rc = add_ring(reader, head, i, err);
 		if (rc)
@@ -195,6 +247,26 @@ static int take_open(struct reader *reader, struct uspl_err *err)
 	return 0;
 }
 
+static int ask_shadows(struct reader *reader, uint64_t now, struct uspl_err *err)
+{
+	const struct trace_session *session = &reader->view.session;
+	struct proc *proc = reader->view.proc;
+	size_t from = reader->records.n;
+	struct uspl_err why = { 0 };
+	int rc;
+
+	if (is_held(reader))
+		return last_calls_read(proc, session, now, &reader->records, err);
+	rc = open_calls_read(proc, session, now, &reader->records, &why);
+	if (rc && is_held(reader)) {
+		reader->records.n = from;
+		return last_calls_read(proc, session, now, &reader->records, err);
+	}
+	if (rc && err)
+		*err = why;
+	return rc;
+}
+
 /*
  * Reads the calls that aren't over, where there will be no other reading. This comes after the
  * rings: a call that ends meanwhile isn't there twice. Those that began before the oldest record of
@@ -211,9 +283,7 @@ static int read_open(struct reader *reader, struct uspl_err *err)
 		return 0;
 	clocks_read(&now);
 	from = reader->records.n;
-	rc = reader->open ? take_open(reader, err)
-			  : open_calls_read(reader->view.proc, &reader->view.session, now.ticks,
-					    &reader->records, err);
+	rc = reader->open ? take_open(reader, err) : ask_shadows(reader, now.ticks, err);
 	for (; !rc && from < reader->records.n; from++) {
 		struct trace_record *record = &reader->records.items[from];
 		const struct trace_ring *ring;
@@ -286,7 +356,7 @@ static int read_new(struct reader *reader, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
-	if (reader->unordered && reader->follows && reader->threads.n)
+	if ((reader->unordered && reader->follows && reader->threads.n) || is_held(reader))
 		return 0;
 	return thread_names_read(reader->view.proc, &reader->threads, err);
 }
@@ -352,6 +422,23 @@ void reader_add_json_end(const struct reader *reader, struct buf *out)
 		     out);
 }
 
+/* The trace that the keeper of a process which is over has saved; rc: why there is no other. */
+static int open_last(pid_t pid, int rc, struct reader *reader, struct uspl_err *err)
+{
+	auto_free char *path = NULL;
+
+	if (last_trace_find(pid, &path, NULL))
+		return rc;
+	if (rc == -USPL_E_NOT_APPLIED)
+		fprintf(stderr,
+			"uspl-trace: note: pid %d is not traced; this is of an older process with "
+			"that pid, or of what it ran before\n",
+			pid);
+	reader_release(reader);
+	*reader = (struct reader){ 0 };
+	return reader_open_file(path, reader, err);
+}
+
 int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
 			const struct reader_wish *wish, struct reader *reader, struct uspl_err *err)
 {
@@ -374,5 +461,12 @@ int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
 	rc = cli_pid(argv[first], &pid, err);
 	if (rc)
 		return rc;
-	return reader_open(pid, wish->marks ? *wish->marks : NULL, reader, err);
+	if (wish->ret_pid)
+		*wish->ret_pid = pid;
+	rc = reader_open(pid, wish->marks ? *wish->marks : NULL, reader, err);
+	if (wish->goes_on && *wish->goes_on > 0)
+		return rc;
+	return last_trace_may_be(rc) && (!wish->marks || !**wish->marks)
+		       ? open_last(pid, rc, reader, err)
+		       : rc;
 }

@@ -18,7 +18,9 @@ struct reader {
 	const struct tracer *tracer; /* prints the lines; the caller for format_text sets it */
 	struct trace_names names;
 	VEC(struct trace_ring) rings;
+	bool names_later;   /* reader_find_names is called when they are needed */
 	uint64_t n_threads; /* that have taken rings */
+	uint64_t nowhere;   /* calls that no ring has counted */
 	bool only_snapshot; /* what a trigger has kept, and nothing that came later */
 	bool follows;       /* it will be read again */
 	bool unordered;     /* no timeline is made */
@@ -42,6 +44,13 @@ struct reader {
  */
 int reader_open(pid_t pid, const char *marks, struct reader *reader,
 		struct uspl_err *err) uspl_must_check;
+/* Finds the names of functions, if reader_open was told not to. */
+int reader_find_names(struct reader *reader, struct uspl_err *err) uspl_must_check;
+/*
+ * From here on it can be read when the process is over, too: all that the rings had then, and the
+ * calls that were open. USPL_E_PERMISSION where the kernel doesn't allow it (proc/hold.h).
+ */
+int reader_hold(struct reader *reader, struct uspl_err *err) uspl_must_check;
 /* A trace that was saved. reader_release must follow in any case. */
 int reader_open_file(const char *path, struct reader *reader, struct uspl_err *err) uspl_must_check;
 /* True for a trace that was saved: there is one reading, of all of it. */
@@ -50,10 +59,13 @@ bool reader_is_file(const struct reader *reader);
 struct reader_wish {
 	const char *const *marks; /* the session's name; NULL: markers aren't asked for */
 	const bool *does_more;    /* it does more than to look; NULL: it never does */
+	const double *goes_on;    /* more than 0: of a process that lives only; NULL: of any */
+	pid_t *ret_pid;           /* the operand, if it is a pid; NULL: nobody asks */
 };
 /*
  * Parses a subcommand's line, whose only operand is a pid or, if it isn't a number, a saved trace,
- * and opens it. Returns like cli_parse. One that only looks has given up its rights (look.h).
+ * and opens it. Returns like cli_parse. One that only looks has given up its rights (look.h). Of a
+ * process that is over it is what the keeper has saved (trace/log/last_trace.h).
  */
 int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
 			const struct reader_wish *wish, struct reader *reader,
