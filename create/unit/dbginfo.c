@@ -259,6 +259,18 @@ bool dbginfo_variable_address(Dwarf_Die *die, Dwarf_Addr *ret)
 	       !dwarf_getlocation_attr(&attr, &ops[0], &address) && !dwarf_formaddr(&address, ret);
 }
 
+bool dbginfo_variable_by_thread(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t n;
+
+	if (!dwarf_attr(die, DW_AT_location, &attr) || dwarf_getlocation(&attr, &ops, &n) || !n)
+		return false;
+	return ops[n - 1].atom == DW_OP_form_tls_address ||
+	       ops[n - 1].atom == DW_OP_GNU_push_tls_address;
+}
+
 /* What dbginfo_find looks for. */
 struct search {
 	Dwarf_Addr address;

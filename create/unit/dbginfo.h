@@ -61,6 +61,8 @@ bool dbginfo_address(struct dbginfo *dbg, const struct objsec *sec, uint64_t off
 		     Dwarf_Addr *ret);
 /* The address of a variable that has one: neither automatic nor optimised away nor by thread. */
 bool dbginfo_variable_address(Dwarf_Die *die, Dwarf_Addr *ret);
+/* Has each thread a variable of this entry? */
+bool dbginfo_variable_by_thread(Dwarf_Die *die);
 /* The entry of the function or variable of a symbol that is defined here; false if it has none. */
 bool dbginfo_find(struct dbginfo *dbg, const struct objsym *sym, Dwarf_Die *ret);
 

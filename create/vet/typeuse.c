@@ -261,7 +261,7 @@ static bool use_is_local(const struct use_walk *walk, struct die_path *at, enum 
 		return true;
 	if (tag == DW_TAG_variable)
 		return lead == LEADS_BY_VALUE && !dbginfo_variable_address(&at->die, &address) &&
-		       is_replaced(walk, &function->die);
+		       !dbginfo_variable_by_thread(&at->die) && is_replaced(walk, &function->die);
 	if (lead == LEADS_BY_VALUE)
 		return is_replaced(walk, &function->die);
 	if (dwarf_tag(&at->up->die) == DW_TAG_inlined_subroutine)
