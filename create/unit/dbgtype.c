@@ -234,7 +234,7 @@ static int add_member(Dwarf_Die *die, const char *prefix, uint64_t base, int dep
 		      member_vec *members, struct uspl_err *err)
 {
 	const char *name = dwarf_diename(die);
-	struct type_member member = { .die = *die };
+	struct type_member member = { .die = *die, .is_inner = depth > 0 };
 	struct type_member *slot;
 	Dwarf_Die inner;
 

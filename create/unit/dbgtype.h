@@ -30,6 +30,7 @@ struct type_member {
 	uint64_t bit;  /* where it begins, in bits from the structure's start */
 	uint64_t bits; /* its size */
 	bool is_bits;  /* it is a bit-field */
+	bool is_inner; /* of a nameless structure or union in it */
 };
 
 typedef VEC(struct type_member) member_vec;

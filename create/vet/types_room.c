@@ -6,6 +6,11 @@
  * is free: bits of the integer that a run of bit-fields lies in, or padding. The run must end
  * there, since bit-fields behind it would move; and the new member must want no alignment that the
  * structure hasn't, nor begin anything beyond the room.
+ *
+ * No room, though there seems to be some: behind a member of a nameless structure or union within,
+ * since a declaration there would belong to that one; behind an array at the end, where programs
+ * keep more than it has elements; and in C++ at the end of a class where others have something
+ * there: a class derived from it, a member [[no_unique_address]], or a virtual base.
  */
 
 #include "create/vet/types_room.h"
@@ -19,37 +24,91 @@ struct placed {
 	uint64_t bit, bits;
 	uint64_t unit; /* the size of its type in bits */
 	bool is_bits;
+	bool is_base;  /* a class of C++ that the structure is derived from */
+	bool is_inner; /* of a nameless structure within */
+	bool is_array;
 };
 
-typedef VEC(struct placed) placed_vec;
-DEFINE_AUTO_RELEASE(placed, placed_vec, vec_release)
-#define auto_placed __attribute__((cleanup(cleanup_placed_)))
+/* A structure with its members, and how far it is its own. */
+struct room {
+	VEC(struct placed) members;
+	uint64_t size;  /* in bits */
+	bool ends_free; /* nothing else lies behind its last member */
+};
+
+static void room_release(struct room *room)
+{
+	vec_release(&room->members);
+}
+
+DEFINE_AUTO_RELEASE(room, struct room, room_release)
+#define auto_room __attribute__((cleanup(cleanup_room_)))
 
 static struct placed placed_of(struct type_member *member)
 {
-	return (struct placed){ member->name, member->bit, member->bits,
-				dbgtype_size(&member->type) * 8, member->is_bits };
+	Dwarf_Die type;
+
+	return (struct placed){
+		.name = member->name,
+		.bit = member->bit,
+		.bits = member->bits,
+		.unit = dbgtype_size(&member->type) * 8,
+		.is_bits = member->is_bits,
+		.is_base = dwarf_tag(&member->die) == DW_TAG_inheritance,
+		.is_inner = member->is_inner,
+		.is_array =
+			dbgtype_peel(&member->type, &type) && dwarf_tag(&type) == DW_TAG_array_type,
+	};
 }
 
-/* How a type is aligned in structures, in bits; 0 if that isn't known. */
-static uint64_t alignment_of(Dwarf_Die *type)
+/*
+ * How a member of that type is aligned, in bits; 0 if that isn't certain. Of a number or a pointer
+ * that says nothing of its alignment, by its size.
+ */
+static uint64_t natural_alignment(Dwarf_Die *type)
 {
-	Dwarf_Die die, inner;
-	bool has = dbgtype_peel(type, &die);
+	Dwarf_Die die = *type;
+	Dwarf_Attribute attr;
+	Dwarf_Word encoding = 0;
 
-	while (has && dwarf_tag(&die) == DW_TAG_array_type)
-		has = dbgtype_of(&die, &inner) && dbgtype_peel(&inner, &die);
-	return !has || dbgtype_is_aggregate(&die) ? 0 : dbgtype_size(&die) * 8;
+	for (int depth = 0; depth < 64 && !dbgtype_alignment(&die); depth++) {
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_base_type:
+			dwarf_formudata(dwarf_attr(&die, DW_AT_encoding, &attr), &encoding);
+			return encoding == DW_ATE_complex_float ? 0 : dbgtype_size(&die) * 8;
+		case DW_TAG_pointer_type:
+		case DW_TAG_enumeration_type:
+			return dbgtype_size(&die) * 8;
+		case DW_TAG_array_type:
+			if (dwarf_hasattr(&die, DW_AT_GNU_vector))
+				return 0;
+			break;
+		case DW_TAG_typedef:
+		case DW_TAG_const_type:
+		case DW_TAG_volatile_type:
+		case DW_TAG_restrict_type:
+		case DW_TAG_atomic_type:
+			break;
+		default:
+			return 0;
+		}
+		if (!dbgtype_of(&die, &die))
+			return 0;
+	}
+	return 0;
 }
 
-/* Where a new member would begin behind `old`, with `next` behind it (NULL: the end). */
-static bool fits(struct type_member *new, const struct placed *old, const struct placed *next,
-		 uint64_t size, uint64_t *ret)
+/* Where a new member would begin behind the i-th one. */
+static bool fits(struct type_member *new, const struct room *room, size_t i, uint64_t *ret)
 {
-	uint64_t end = old->bit + old->bits, limit = next ? next->bit : size;
-	uint64_t align = alignment_of(&new->type);
+	const struct placed *old = &room->members.items[i];
+	const struct placed *next = i + 1 < room->members.n ? old + 1 : NULL;
+	uint64_t align = dbgtype_alignment(&new->die) ? 0 : natural_alignment(&new->type);
+	uint64_t end = old->bit + old->bits, limit = next ? next->bit : room->size;
 
-	if (!align || size % align)
+	if (!align || room->size % align || old->is_base || old->is_inner)
+		return false;
+	if (!next && (!room->ends_free || old->is_array))
 		return false;
 	if (new->is_bits) {
 		*ret = end;
@@ -61,47 +120,59 @@ static bool fits(struct type_member *new, const struct placed *old, const struct
 }
 
 /* Takes the first room that there is. */
-static bool place(struct type_member *new, placed_vec *members, uint64_t size, struct buf *text)
+static bool place(struct type_member *new, struct room *room, struct buf *text)
 {
-	for (size_t i = 0; i < members->n; i++) {
-		const struct placed old = members->items[i];
-		const struct placed *next = i + 1 < members->n ? &members->items[i + 1] : NULL;
+	for (size_t i = 0; i < room->members.n; i++) {
+		const char *behind = room->members.items[i].name;
 		struct placed here = placed_of(new);
 
-		if (strchr(old.name, '.') || !fits(new, &old, next, size, &here.bit))
+		if (!fits(new, room, i, &here.bit))
 			continue;
-		if (!vec_push(members))
+		if (!vec_push(&room->members))
 			return false;
-		memmove(members->items + i + 2, members->items + i + 1,
-			(members->n - i - 2) * sizeof(here));
-		members->items[i + 1] = here;
-		if (new->is_bits)
-			buf_addf(text, "%sbit %llu behind '%s' is free for '%s'",
-				 text->len ? ", " : "", (unsigned long long)here.bit, old.name,
-				 new->name);
-		else
-			buf_addf(text, "%soffset %llu behind '%s' is free for '%s'",
-				 text->len ? ", " : "", (unsigned long long)here.bit / 8, old.name,
-				 new->name);
+		memmove(room->members.items + i + 2, room->members.items + i + 1,
+			(room->members.n - i - 2) * sizeof(here));
+		room->members.items[i + 1] = here;
+		buf_addf(text, "%s%s %llu behind '%s' is free for '%s'", text->len ? ", " : "",
+			 new->is_bits ? "bit" : "offset",
+			 (unsigned long long)here.bit / (new->is_bits ? 1 : 8), behind, new->name);
 		return true;
 	}
 	return false;
 }
 
-static bool has(const member_vec *members, const char *name)
+static struct type_member *find(member_vec *members, const char *name)
 {
-	const struct type_member *member;
+	struct type_member *member;
 
 	vec_for_each (members, member)
 		if (!strcmp(member->name, name))
+			return member;
+	return NULL;
+}
+
+/* A virtual base lies at the end of the object, wherever its class says it is derived from it. */
+static bool has_virtual_base(Dwarf_Die *type, int depth)
+{
+	Dwarf_Die die, base;
+
+	if (depth == 64 || dwarf_child(type, &die))
+		return false;
+	do {
+		if (dwarf_tag(&die) == DW_TAG_inheritance &&
+		    (dwarf_hasattr(&die, DW_AT_virtuality) ||
+		     (dbgtype_of(&die, &base) && dbgtype_peel(&base, &base) &&
+		      has_virtual_base(&base, depth + 1))))
 			return true;
+	} while (!dwarf_siblingof(&die, &die));
 	return false;
 }
 
-int types_find_room(struct type_change *change, struct buf *text, struct uspl_err *err)
+int types_find_room(struct type_change *change, bool end_used, struct buf *text,
+		    struct uspl_err *err)
 {
 	auto_members member_vec pre = { 0 }, post = { 0 };
-	auto_placed placed_vec members = { 0 };
+	auto_room struct room room = { .size = dbgtype_size(&change->pre) * 8 };
 	auto_buf struct buf found = { 0 };
 	struct type_member *member;
 	int rc;
@@ -115,22 +186,21 @@ int types_find_room(struct type_change *change, struct buf *text, struct uspl_er
 	rc = dbgtype_members(&change->post, &post, err);
 	if (rc)
 		return rc;
+	room.ends_free = !end_used && !has_virtual_base(&change->pre, 0);
 	vec_for_each (&pre, member) {
-		struct placed *slot = vec_push(&members);
+		const struct type_member *now = find(&post, member->name);
+		struct placed *slot = vec_push(&room.members);
 
 		if (!slot)
 			return uspl_fail_nomem(err);
 		*slot = placed_of(member);
-		/* What is gone or lies within others: what would be free isn't clear. */
-		if (!has(&post, member->name))
+		/* What is gone, or larger: another place for the new members isn't all it takes. */
+		if (!now || now->bits != member->bits || now->is_bits != member->is_bits)
 			return 0;
 	}
-	vec_for_each (&post, member) {
-		if (has(&pre, member->name))
-			continue;
-		if (!place(member, &members, dbgtype_size(&change->pre) * 8, &found))
+	vec_for_each (&post, member)
+		if (!find(&pre, member->name) && !place(member, &room, &found))
 			return 0;
-	}
 	buf_addstr(text, buf_str(&found));
 	return 0;
 }

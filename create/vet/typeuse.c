@@ -269,6 +269,34 @@ static bool use_is_local(const struct use_walk *walk, struct die_path *at, enum 
 	return at->up == function && is_private(walk, &function->die);
 }
 
+/*
+ * Does another type put something into the padding at the end of its part that is of this one? A
+ * derived class may (C++), now or once its own members change; a class around a member does where
+ * the next member begins within it ([[no_unique_address]]).
+ */
+static bool uses_end(struct die_path *at, Dwarf_Die *type)
+{
+	auto_members member_vec members = { 0 };
+	struct type_member *member;
+	uint64_t begin = 0, end = 0;
+
+	if (dwarf_tag(&at->die) == DW_TAG_inheritance)
+		return true;
+	if (dwarf_tag(&at->die) != DW_TAG_member || !at->up ||
+	    dwarf_tag(&at->up->die) == DW_TAG_union_type || !dwarf_diename(&at->die) ||
+	    dbgtype_members(&at->up->die, &members, NULL))
+		return false;
+	vec_for_each (&members, member)
+		if (member->die.addr == at->die.addr) {
+			begin = member->bit;
+			end = begin + dbgtype_size(type) * 8;
+		}
+	vec_for_each (&members, member)
+		if (member->bit > begin && member->bit < end)
+			return true;
+	return false;
+}
+
 static void add_user(struct type_use *use, struct die_path *at)
 {
 	struct die_path *function = enclosing_function(at);
@@ -304,6 +332,7 @@ static enum walk note_use(struct die_path *at, void *arg)
 		return WALK_INTO;
 	add_user(walk->use, at);
 	walk->use->seen |= lead == LEADS_BY_VALUE || tag == DW_TAG_template_type_parameter;
+	walk->use->end_used |= lead == LEADS_BY_VALUE && uses_end(at, &type);
 	walk->use->local &= use_is_local(walk, at, lead);
 	return WALK_INTO;
 }

@@ -8,6 +8,7 @@
 struct type_use {
 	bool local;       /* objects of it live only while functions run that the update replaces */
 	bool seen;        /* there are objects of it, by value */
+	bool end_used;    /* a class derived from it, or a structure around it, uses its padding */
 	struct buf users; /* the first functions and variables that use it: "'f', 'g'" */
 	size_t n_users;
 };

@@ -115,7 +115,7 @@ static int refuse(const struct diff *diff, struct type_change *change, const str
 			       "the new one a new name");
 		return rc;
 	}
-	rc = types_find_room(change, &room, err);
+	rc = types_find_room(change, use->end_used, &room, err);
 	if (rc)
 		return rc;
 	if (diff->report->suggest) {
