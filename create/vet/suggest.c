@@ -157,9 +157,32 @@ static int add_freed_in(const struct suggestion *s, const char *source, size_t *
 	return 0;
 }
 
+/* The lines of a source that make, clear, copy or move objects. */
+static int add_whole_in(const struct suggestion *s, const char *source, size_t *n,
+			struct uspl_err *err)
+{
+	auto_free char *path = file_join(s->diff->report->tree, source);
+	auto_buf struct buf text = { 0 };
+	size_t number = 0;
+
+	if (!path)
+		return uspl_fail_nomem(err);
+	if (file_read(path, &text, NULL) != 0)
+		return 0;
+	for (const char *line = buf_str(&text), *end; *line; line = *end ? end + 1 : end) {
+		end = line + strcspn(line, "\n");
+		number++;
+		if (!suggest_takes_whole(buf_str(&text), line, end, s->type))
+			continue;
+		buf_addf(s->out, "%s:%zu:\n %.*s\n", source, number, (int)(end - line), line);
+		++*n;
+	}
+	return 0;
+}
+
 static int suggest_one(struct suggestion *s, struct type_member *member, struct uspl_err *err)
 {
-	size_t files = 0, freed = 0;
+	size_t files = 0, freed = 0, whole = 0;
 	int rc = name_all(s, member, err);
 
 	if (rc)
@@ -194,6 +217,17 @@ static int suggest_one(struct suggestion *s, struct type_member *member, struct 
 		buf_addstr(s->out,
 			   "No such place was found. What isn't freed stays until undo, and "
 			   "a new object at the same address finds it.\n");
+	buf_addstr(s->out,
+		   "\n5. Look at each place that goes by an object as a whole. Where it makes or "
+		   "clears one,\nfree what an object at that address had; where it copies or moves "
+		   "one, copy that, too:\n\n");
+	for (size_t i = 0; i < s->diff->n_inputs; i++) {
+		rc = add_whole_in(s, s->diff->inputs[i].source, &whole, err);
+		if (rc)
+			return rc;
+	}
+	if (!whole)
+		buf_addstr(s->out, "No such place was found.\n");
 	buf_addf(s->out, "\nThen '%s' doesn't change, and nothing has to be answered.\n", s->type);
 	return 0;
 }

@@ -329,3 +329,45 @@ int suggest_freed(const char *source, const char *type, freed_places *ret, struc
 	}
 	return 0;
 }
+
+/* Is there a '*' at `at`, before the name of a pointer to the type? Brackets may be around it. */
+static bool is_object(const char *source, const char *line, const char *at, const char *end,
+		      const char *base)
+{
+	const char *name = at + 1;
+	size_t len = 0;
+
+	while (name < end && (*name == '(' || *name == ' '))
+		name++;
+	while (name + len < end && in_word(name[len]))
+		len++;
+	return *at == '*' && len && declares(function_begin(source, line), end, base, name, len);
+}
+
+bool suggest_takes_whole(const char *source, const char *line, const char *end, const char *type)
+{
+	const char *base = strrchr(type, ' ') ? strrchr(type, ' ') + 1 : type, *at = line;
+
+	while ((at = find_word(line, at, end, "sizeof"))) {
+		const char *of = at + strlen("sizeof");
+
+		of += strspn(of, " \t(");
+		if (is_object(source, line, of, end, base))
+			return true;
+		if (!strncmp(of, "struct ", 7) || !strncmp(of, "class ", 6))
+			of += strcspn(of, " ") + 1;
+		of = find_word(of, of, end, base) == of ? skip_blanks(of + strlen(base)) : NULL;
+		if (of && *of == ')')
+			return true;
+		at += strlen("sizeof");
+	}
+	/* "*conn = *other;" begins a statement: all else with a '*' is a declaration, or computes. */
+	at = skip_blanks(line);
+	if (!is_object(source, line, at, end, base))
+		return false;
+	at += 1 + strspn(at + 1, " (");
+	while (in_word(*at))
+		at++;
+	at = skip_blanks(at + (*at == ')'));
+	return at < end && at[0] == '=' && at[1] != '=';
+}

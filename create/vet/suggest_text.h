@@ -50,4 +50,10 @@ typedef VEC(struct freed_place) freed_places;
 int suggest_freed(const char *source, const char *type, freed_places *ret,
 		  struct uspl_err *err) uspl_must_check;
 
+/*
+ * Does this line of a source go by the whole of an object of the type: its size, or a copy by "="?
+ * Such lines make, clear, copy or move objects, or count them.
+ */
+bool suggest_takes_whole(const char *source, const char *line, const char *end, const char *type);
+
 #endif

@@ -308,6 +308,8 @@ paste_suggestion() {
 	expect_output 'static void item_limit_begin'
 	expect_output 'uspl_shadow_free\(&item_limit, item\);'
 	expect_output "'struct item' doesn't change, and nothing has to be answered"
+	expect_output '5. Look at each place that goes by an object as a whole'
+	expect_output $'target.c:[0-9]+:\n \tstruct item \\*item = malloc\\(sizeof\\(\\*item\\)\\);\n'
 	echo "$output" > "$new/suggested"
 	paste_suggestion "$new/suggested" "$new/b/target.c" > "$new/pasted"
 	mv "$new/pasted" "$new/b/target.c"
