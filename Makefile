@@ -88,7 +88,7 @@ $(BUILD)/obj/late_names.h: Makefile
 
 $(LIB_OBJ) $(CMD_OBJ): | $(BUILD)/obj/late_names.h
 
-$(BUILD)/obj/runtime/headers.o: include/uspl/probe.h include/uspl/hook.h include/uspl/shadow.h
+$(BUILD)/obj/runtime/headers.o: include/uspl/probe.h include/uspl/hook.h include/uspl/shadow.h create/shadow/keep_layout.cc
 $(BUILD)/obj/trace/output/page_parts.o: $(wildcard trace/output/page.html trace/output/page.css trace/output/page.js)
 
 # The listeners run in the target, copied as they are: on their own, at any address, with general

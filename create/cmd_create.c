@@ -17,6 +17,7 @@
 #include "create/patch/diff_arrange.h"
 #include "create/progress.h"
 #include "create/provenance.h"
+#include "create/shadow/shadow_auto.h"
 #include "create/targets.h"
 #include "create/tree/build.h"
 #include "trust/signature.h"
@@ -185,6 +186,28 @@ static int refuse_patches(const struct update *update, int rc, struct uspl_err *
 	return -USPL_E_UNSUPPORTED;
 }
 
+/*
+ * Structures with new members are refused one by one, each time all that were found keep their old
+ * form, and it is tried again.
+ */
+static int add_targets(const struct create_options *options, const struct builder *builder,
+		       struct build *build, const struct earlier *earlier, struct made *made,
+		       struct uspl_err *err)
+{
+	int rc = targets_add(build, &options->wanted, earlier, made->update, &made->report, err);
+
+	for (size_t kept = 0; rc == -USPL_E_DATA_CHANGE && made->report.shadowed.n > kept;) {
+		kept = made->report.shadowed.n;
+		rc = shadow_auto_compile(build, builder_work(builder), &made->report, err);
+		if (rc)
+			return authors_say(rc, err, AUTHORS_LAYOUTS);
+		update_drop_targets(made->update);
+		rc = targets_add(build, &options->wanted, earlier, made->update, &made->report,
+				 err);
+	}
+	return rc;
+}
+
 /* Makes the update of what the builder builds next. */
 static int make_one(const struct create_options *options, size_t index, struct builder *builder,
 		    const struct earlier *earlier, struct made *made, struct uspl_err *err)
@@ -195,6 +218,7 @@ static int make_one(const struct create_options *options, size_t index, struct b
 	made->report.explain = options->explain;
 	made->report.adopt_data = options->adopt_data;
 	made->report.suggest = options->suggest;
+	made->report.shadow = options->shadow;
 	made->report.tree = options->build.source;
 	made->update = update_new();
 	if (!rc)
@@ -208,8 +232,7 @@ static int make_one(const struct create_options *options, size_t index, struct b
 	if (!rc && !options->wanted.names.n)
 		rc = builder_find_shipped(builder, build, err);
 	if (!rc)
-		rc = targets_add(build, &options->wanted, earlier, made->update, &made->report,
-				 err);
+		rc = add_targets(options, builder, build, earlier, made, err);
 	rc = authors_say(refuse_patches(made->update, rc, err), err, AUTHORS_BUILD);
 	if (!rc)
 		rc = name_earlier(earlier, made->update, err);
@@ -431,6 +454,8 @@ static int create(struct create_options *options, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
+	if (options->shadow)
+		shadow_auto_ask();
 	rc = make_all(options, &list, &left, err);
 	if (rc)
 		return rc;

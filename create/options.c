@@ -47,6 +47,10 @@ static const char *contradiction(const struct create_options *options,
 		return "--replaces is for one update, not for a series";
 	if (words->series && options->description)
 		return "--description is for one update, not for a series";
+	if (options->shadow && strcmp(options->shadow, "auto") != 0)
+		return "--shadow can only be 'auto'";
+	if (options->shadow && (words->series || options->build.partly))
+		return "--shadow=auto is for one update, not for a series";
 	if (options->build.keep && options->build.prebuild)
 		return "--keep and --prebuild can't be used together";
 	return NULL;
@@ -78,6 +82,8 @@ static int check_words(const struct create_options *options, const struct option
 #define WAY_OPTIONS(options)                                                                       \
 	{ 0, "adopt-data", NULL, CLI_FLAG, &(options)->adopt_data,                                 \
 	  "let processes take over initial values that they still have" },                         \
+	{ 0, "shadow", "auto", CLI_STRING, &(options)->shadow,                                     \
+	  "let gcc keep new members of a structure beside its objects" },                          \
 	{ 0, "explain", NULL, CLI_FLAG, &(options)->explain,                                       \
 	  "say for all that is in the update why it is there" },                                   \
 	{ 0, "suggest", NULL, CLI_FLAG, &(options)->suggest,                                       \

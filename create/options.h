@@ -25,6 +25,8 @@ struct create_options {
 	struct targets_wanted wanted;
 	struct against_options against; /* programs as they were shipped */
 	bool explain, suggest, dry_run, adopt_data;
+	const char
+		*shadow; /* "auto": new members become shadow variables; NULL: they are refused */
 	const char *package_spec, *package_to;  /* NULL: not given */
 	struct package package;                 /* what options_fetch has fetched by them */
 	char *package_id, *package_description; /* what id and description point to then */

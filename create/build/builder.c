@@ -664,6 +664,11 @@ int builder_next(struct builder *builder, struct build **ret, struct uspl_err *e
 	return 0;
 }
 
+const char *builder_work(const struct builder *builder)
+{
+	return builder->paths.work;
+}
+
 const char *builder_last_name(const struct builder *builder)
 {
 	return builder->patches.items[builder->last].name;

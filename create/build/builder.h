@@ -35,6 +35,8 @@ bool builder_has_more(const struct builder *builder);
  * compilation we saw has made.
  */
 int builder_next(struct builder *builder, struct build **ret, struct uspl_err *err) uspl_must_check;
+/* The folder in which all of it lies. */
+const char *builder_work(const struct builder *builder);
 /* What the last builder_next was about, as the user calls it; in a series. */
 const char *builder_last_name(const struct builder *builder);
 /*

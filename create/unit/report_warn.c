@@ -33,6 +33,13 @@ void report_warn(struct report *report, const char *fmt, ...)
 
 void report_release(struct report *report)
 {
+	struct shadowed_type *type;
+
+	vec_for_each (&report->shadowed, type) {
+		free(type->name);
+		buf_release(&type->members);
+	}
+	vec_release(&report->shadowed);
 	strvec_release(&report->warnings);
 	buf_release(&report->explanation);
 	buf_release(&report->suggestion);

@@ -12,6 +12,12 @@
 #include "base/strvec.h"
 #include "create/unit/patched_lines.h"
 
+/* A structure whose new members the compiler is to keep in a shadow variable (shadow_auto.h). */
+struct shadowed_type {
+	char *name;         /* of `struct NAME` */
+	struct buf members; /* their names, with blanks */
+};
+
 struct report {
 	struct patched_lines *patched; /* the source lines that change; NULL: they aren't known */
 	strvec warnings;               /* one line each, in the order in which they came up */
@@ -22,6 +28,9 @@ struct report {
 	bool suggest;
 	const char *patch, *tree; /* for that: the diff, and the source tree before it */
 	struct buf suggestion;    /* lines for people */
+	/* Structures that get new members are noted where they are refused. */
+	bool shadow;
+	VEC(struct shadowed_type) shadowed;
 };
 
 /*

@@ -16,6 +16,7 @@
 #include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
 #include "create/vet/suggest.h"
+#include "create/vet/types_added.h"
 #include "create/vet/types_room.h"
 #include "create/vet/typeuse.h"
 #include "create/vet/vet_checks.h"
@@ -118,6 +119,11 @@ static int refuse(const struct diff *diff, struct type_change *change, const str
 	rc = types_find_room(change, use->end_used, &room, err);
 	if (rc)
 		return rc;
+	if (diff->report->shadow) {
+		rc = types_note_added(change, diff->report, err);
+		if (rc)
+			return rc;
+	}
 	if (diff->report->suggest) {
 		rc = suggest_shadows(diff, change, err);
 		if (rc)

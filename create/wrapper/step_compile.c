@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "create/wrapper/again.h"
 #include "create/wrapper/link_step.h"
 #include "create/wrapper/record_write.h"
 
@@ -150,6 +151,9 @@ static int run_job(const struct tool *tool, const struct args *args, const struc
 			return rc;
 		more[0] = seed;
 		rc = tool_add(&argv, more, err);
+		if (rc)
+			return rc;
+		rc = again_write(tool, &argv, job->saved, err);
 		if (rc)
 			return rc;
 	}

@@ -94,15 +94,20 @@ static void target_release(struct update_target *target)
 	objfile_free(target->pre_code);
 }
 
-void update_free(struct update *update)
+void update_drop_targets(struct update *update)
 {
 	struct update_target *target;
 
-	if (!update)
-		return;
 	vec_for_each (&update->targets, target)
 		target_release(target);
 	vec_release(&update->targets);
+}
+
+void update_free(struct update *update)
+{
+	if (!update)
+		return;
+	update_drop_targets(update);
 	strvec_release(&update->after);
 	strvec_release(&update->replaces);
 	free(update->id);

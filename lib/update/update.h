@@ -182,6 +182,8 @@ void update_free(struct update *update);
 DEFINE_AUTO_FREE(update, struct update, update_free)
 #define auto_update __attribute__((cleanup(cleanup_update_)))
 
+/* Takes all targets out of it again. */
+void update_drop_targets(struct update *update);
 /* True if one of the targets has hooks. */
 bool update_has_hooks(const struct update *update);
 /* True for a library: it has a soname, or a name like "plugin.so", "libfoo.so.1.2". */

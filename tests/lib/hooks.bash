@@ -11,7 +11,7 @@ source "${BASH_SOURCE[0]%/*}/crash.bash"
 hooks_tree() {
 	FIXTURE=$BATS_FILE_TMPDIR WORK=$BATS_FILE_TMPDIR CASE=$USPL_TESTS/cmd/${2:-hooks}
 	mkdir -p "$FIXTURE/tree"
-	cp "$USPL_TESTS"/lib/target/* "$CASE"/*.c "$FIXTURE/tree"
+	cp "$USPL_TESTS"/lib/target/* "$CASE"/*.[ch] "$FIXTURE/tree"
 	printf 'CC = %s\nCFLAGS = %s\nLDLIBS = -lpthread\n' "$TARGET_CC" "${1:--O2}" > "$FIXTURE/tree/config.mk"
 	run make -C "$FIXTURE/tree"
 	[ "$status" = 0 ] || fail "the target does not build" || return

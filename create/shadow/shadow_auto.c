@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * shadow_auto.c - new members of structures, made shadow variables by the compiler
+ *
+ *     build     keep_layout.cc, for the gcc that has compiled the sources
+ *     scan      each source that the build after the patch has compiled, for its facts
+ *     judge     can the structures stay as they are, and which source uses the new members?
+ *     compile   the sources that know the structures, with their old layouts
+ *
+ * What a source does to objects of such a structure is known from its own code, and all sources
+ * that know the structure are looked at: those that don't can neither make an object nor copy one,
+ * for want of its size. One source alone may use the new members and make objects, since the
+ * shadow variable is its own.
+ */
+
+#include "create/shadow/shadow_auto.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/subprocess.h"
+
+/* Longer names don't fit the shadow variable's (USPL_SHADOW_NAME_MAX). */
+enum { NAME_MAX_LEN = 48 };
+
+/* What is known of a structure, of all sources. */
+struct found {
+	const struct shadowed_type *type;
+	const struct build_unit *user; /* the source that uses it; NULL: none does */
+	unsigned long cell;            /* the size of what an object has beside it */
+};
+
+struct work {
+	struct build *build;
+	struct report *report;
+	const char *folder;
+	char *spec, *plugin; /* files */
+	VEC(struct found) types;
+};
+
+static void work_release(struct work *work)
+{
+	free(work->spec);
+	free(work->plugin);
+	vec_release(&work->types);
+}
+
+DEFINE_AUTO_RELEASE(work, struct work, work_release)
+#define auto_work __attribute__((cleanup(cleanup_work_)))
+
+void shadow_auto_ask(void)
+{
+	setenv("USPL_CC_AGAIN", "1", 1);
+}
+
+/* "OBJECT.again", or what stands for another file of this compilation; NULL: out of memory. */
+static char *beside(const struct build_unit *unit, const char *suffix)
+{
+	const char *kept = strstr(unit->post_obj, ".kept.o");
+	size_t len = kept ? (size_t)(kept - unit->post_obj) : strlen(unit->post_obj);
+	char *path;
+
+	return asprintf(&path, "%.*s%s", (int)len, unit->post_obj, suffix) < 0 ? NULL : path;
+}
+
+/* Was it compiled after the patch, in a way that can be repeated? */
+static bool can_repeat(const struct build_unit *unit)
+{
+	auto_free char *script = unit->post_obj ? beside(unit, ".again") : NULL;
+
+	return script && access(script, R_OK) == 0;
+}
+
+/* Compiles once more, with more options; the compiler's status, or a failure. */
+static int repeat(const struct build_unit *unit, const char *const *options, struct buf *output,
+		  struct uspl_err *err)
+{
+	auto_free char *script = beside(unit, ".again");
+	const char *argv[16] = { "sh", script };
+	size_t n = 2;
+
+	if (!script)
+		return uspl_fail_nomem(err);
+	for (; *options && n < ARRAY_SIZE(argv) - 1; options++)
+		argv[n++] = *options;
+	return subprocess_run(argv, NULL, output, output, err);
+}
+
+/* ---- build ---- */
+
+/* What the compiler answers to one option, without the line's end. */
+static int ask(const struct build_unit *unit, const char *option, struct buf *ret,
+	       struct uspl_err *err)
+{
+	const char *options[] = { option, NULL };
+	int status = repeat(unit, options, ret, err);
+
+	if (status < 0)
+		return status;
+	while (ret->len && ret->data[ret->len - 1] == '\n')
+		ret->len--;
+	buf_addstr(ret, "");
+	return status || ret->oom ? uspl_fail(err, USPL_E_UNSUPPORTED,
+					      "the compiler of '%s' doesn't understand '%s'",
+					      unit->source, option)
+				  : 0;
+}
+
+static int refuse_headers(const struct build_unit *unit, struct uspl_err *err)
+{
+	auto_buf struct buf version = { 0 };
+	int rc = ask(unit, "-dumpversion", &version, err);
+
+	if (rc)
+		return rc;
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "--shadow=auto: the headers for plugins of the compiler of '%s', gcc %s, aren't "
+		  "installed",
+		  unit->source, buf_str(&version));
+	uspl_hint(err, "they are in the package gcc-%.*s-plugin-dev",
+		  (int)strcspn(buf_str(&version), "."), buf_str(&version));
+	return -USPL_E_UNSUPPORTED;
+}
+
+static int build_plugin(struct work *work, const struct build_unit *unit, struct uspl_err *err)
+{
+	extern const char uspl_keep_layout_begin[], uspl_keep_layout_end[];
+	auto_free char *source = file_join(work->folder, "keep_layout.cc");
+	auto_buf struct buf folder = { 0 }, output = { 0 };
+	auto_free char *header = NULL;
+	auto_free char *include = NULL;
+	int rc;
+
+	work->plugin = file_join(work->folder, "keep_layout.so");
+	if (!source || !work->plugin)
+		return uspl_fail_nomem(err);
+	rc = ask(unit, "-print-file-name=plugin", &folder, err);
+	if (rc)
+		return rc;
+	if (asprintf(&header, "%s/include/gcc-plugin.h", buf_str(&folder)) < 0)
+		header = NULL;
+	if (asprintf(&include, "-I%s/include", buf_str(&folder)) < 0)
+		include = NULL;
+	if (!header || !include)
+		return uspl_fail_nomem(err);
+	if (access(header, R_OK) < 0)
+		return refuse_headers(unit, err);
+	rc = file_write(source, uspl_keep_layout_begin,
+			(size_t)(uspl_keep_layout_end - uspl_keep_layout_begin), err);
+	if (rc)
+		return rc;
+	{
+		const char *argv[] = { "g++",   "-shared", "-fPIC",      "-fno-rtti", "-O1", "-w",
+				       include, "-o",      work->plugin, source,      NULL };
+		int status = subprocess_run(argv, NULL, &output, &output, err);
+
+		if (status < 0)
+			return status;
+		if (status == 127)
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "--shadow=auto needs 'g++', to compile a plugin of gcc");
+		if (status)
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "--shadow=auto: the plugin can't be compiled for the "
+					 "compiler of '%s': %.600s",
+					 unit->source, buf_str(&output));
+	}
+	return 0;
+}
+
+static int write_spec(struct work *work, struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	const struct shadowed_type *type;
+
+	vec_for_each (&work->report->shadowed, type) {
+		struct found *found = vec_push(&work->types);
+
+		if (!found)
+			return uspl_fail_nomem(err);
+		*found = (struct found){ .type = type };
+		if (strlen(type->name) > NAME_MAX_LEN)
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "--shadow=auto: the name of 'struct %s' has more than %d "
+					 "characters",
+					 type->name, NAME_MAX_LEN);
+		buf_addf(&text, "%s %s\n", type->name, buf_str(&type->members));
+	}
+	work->spec = file_join(work->folder, "keep_layout.spec");
+	if (!work->spec || text.oom)
+		return uspl_fail_nomem(err);
+	return file_write(work->spec, text.data, text.len, err);
+}
+
+/* ---- scan, compile ---- */
+
+/* Runs the compiler with the plugin; what it has found out is in *ret. */
+static int run_plugin(struct work *work, const struct build_unit *unit, bool scan,
+		      const char *object, const char *header, struct buf *ret, struct uspl_err *err)
+{
+	auto_free char *facts = beside(unit, ".facts");
+	auto_free char *plugin = NULL, *spec = NULL, *told = NULL;
+	auto_buf struct buf output = { 0 };
+	int status;
+
+	if (asprintf(&plugin, "-fplugin=%s", work->plugin) < 0)
+		plugin = NULL;
+	if (asprintf(&spec, "-fplugin-arg-keep_layout-spec=%s", work->spec) < 0)
+		spec = NULL;
+	if (facts && asprintf(&told, "-fplugin-arg-keep_layout-facts=%s", facts) < 0)
+		told = NULL;
+	if (!plugin || !spec || !told)
+		return uspl_fail_nomem(err);
+	{
+		const char *scanning[] = {
+			plugin,          spec, told, "-fplugin-arg-keep_layout-mode=scan",
+			"-fsyntax-only", "-w", NULL
+		};
+		const char *keeping[] = { plugin, spec,   told,
+					  "-o",   object, header ? "-include" : NULL,
+					  header, NULL };
+
+		status = repeat(unit, scan ? scanning : keeping, &output, err);
+	}
+	if (status < 0)
+		return status;
+	if (status)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "--shadow=auto: '%s' doesn't compile with structures of the old "
+				 "form: %.900s",
+				 unit->source, buf_str(&output));
+	return file_read(facts, ret, err);
+}
+
+static struct found *find(struct work *work, const char *name)
+{
+	struct found *found;
+
+	vec_for_each (&work->types, found)
+		if (!strcmp(found->type->name, name))
+			return found;
+	return NULL;
+}
+
+/* A place as the compiler names it, as people do. */
+static const char *short_place(const struct work *work, const char *place)
+{
+	size_t len = strlen(work->folder);
+
+	if (strncmp(place, work->folder, len) || strncmp(place + len, "/tree/", 6))
+		return place;
+	return place + len + 6;
+}
+
+/* Takes in one line of facts: its words are ended by '\0'. */
+static int take_fact(struct work *work, const struct build_unit *unit, char *const words[4],
+		     struct uspl_err *err)
+{
+	struct found *found = words[1] ? find(work, words[1]) : NULL;
+	const char *place = words[2] ? short_place(work, words[2]) : "";
+
+	if (!found || !words[0])
+		return uspl_fail(err, USPL_E_BUG, "the plugin says '%s'", words[0]);
+	if (!strcmp(words[0], "sees") && words[2])
+		found->cell = strtoul(words[2], NULL, 10);
+	if (!strcmp(words[0], "no")) {
+		uspl_fail(
+			err, USPL_E_DATA_CHANGE,
+			"%s: 'struct %s' can't keep its form, with '%s' in a shadow variable that "
+			"the compiler makes: %s",
+			place, found->type->name, buf_str(&found->type->members),
+			words[3] ? words[3] : "");
+		uspl_hint(err,
+			  "without --shadow=auto, --suggest prints what an author could write");
+		return -USPL_E_DATA_CHANGE;
+	}
+	if (!strcmp(words[0], "takes"))
+		report_warn(work->report,
+			    "%s: '%s' is taken for a function that gives room for a new 'struct "
+			    "%s', in which nothing is kept from before",
+			    place, words[3] ? words[3] : "", found->type->name);
+	if (strcmp(words[0], "uses") != 0 || found->user == unit)
+		return 0;
+	if (found->user)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "--shadow=auto: '%s' and '%s' make objects of 'struct %s', or use "
+				 "the new members '%s': one source alone may",
+				 found->user->source, unit->source, found->type->name,
+				 buf_str(&found->type->members));
+	found->user = unit;
+	return 0;
+}
+
+static int take_facts(struct work *work, const struct build_unit *unit, struct buf *facts,
+		      struct uspl_err *err)
+{
+	char *rest = facts->data, *line;
+
+	while (rest && (line = strsep(&rest, "\n")) && *line) {
+		char *words[4];
+		int rc;
+
+		for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+			words[i] = strsep(&line, "\t");
+		rc = take_fact(work, unit, words, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* The functions for the cells of the structures that the source uses; *ret NULL: it uses none. */
+static int write_header(struct work *work, const struct build_unit *unit, char **ret,
+			struct uspl_err *err)
+{
+	auto_free char *path = beside(unit, ".cells.h");
+	int rc;
+	auto_buf struct buf text = { 0 };
+	const struct found *found;
+	bool any = false;
+
+	buf_addstr(&text, "#pragma GCC system_header\n#include <uspl/shadow.h>\n");
+	vec_for_each (&work->types, found) {
+		const char *name = found->type->name;
+
+		if (found->user != unit)
+			continue;
+		any = true;
+		buf_addf(&text,
+			 "struct uspl_auto_%s_cell { unsigned long words[%lu]; };\n"
+			 "USPL_SHADOW(uspl_auto_%s, struct uspl_auto_%s_cell, 0, 0);\n"
+			 "USPL_SHADOW_FN_ void *uspl_auto_%s_at(const void *object)\n"
+			 "{\n"
+			 "\tvoid *cell = uspl_shadow_get_or_alloc(&uspl_auto_%s, object);\n"
+			 "\n"
+			 "\tif (!cell)\n"
+			 "\t\t__builtin_trap(); /* no memory, or no object */\n"
+			 "\treturn cell;\n"
+			 "}\n"
+			 "USPL_SHADOW_FN_ void uspl_auto_%s_drop(const void *object)\n"
+			 "{\n"
+			 "\tuspl_shadow_free(&uspl_auto_%s, object);\n"
+			 "}\n",
+			 name, (found->cell + 7) / 8, name, name, name, name, name, name);
+	}
+	if (!any)
+		return 0;
+	if (!path || text.oom)
+		return uspl_fail_nomem(err);
+	rc = file_write(path, text.data, text.len, err);
+	if (rc)
+		return rc;
+	*ret = take_ptr(path);
+	return 0;
+}
+
+/* *ret: the source knows one of the structures. */
+static int scan_unit(struct work *work, const struct build_unit *unit, bool *ret,
+		     struct uspl_err *err)
+{
+	auto_buf struct buf facts = { 0 };
+	int rc = run_plugin(work, unit, true, NULL, NULL, &facts, err);
+
+	if (rc)
+		return rc;
+	*ret = facts.len;
+	return take_facts(work, unit, &facts, err);
+}
+
+/* Another object takes the place of the unit's. */
+static int keep_unit(struct work *work, struct build_unit *unit, struct uspl_err *err)
+{
+	auto_free char *object = beside(unit, ".kept.o");
+	auto_free char *header = NULL;
+	auto_buf struct buf facts = { 0 };
+	int rc = object ? write_header(work, unit, &header, err) : uspl_fail_nomem(err);
+
+	if (rc)
+		return rc;
+	rc = run_plugin(work, unit, false, object, header, &facts, err);
+	if (rc)
+		return rc;
+	rc = take_facts(work, unit, &facts, err);
+	if (rc)
+		return rc;
+	free(unit->post_obj);
+	unit->post_obj = take_ptr(object);
+	return 0;
+}
+
+static void say_what_is_kept(const struct work *work)
+{
+	const struct found *found;
+
+	vec_for_each (&work->types, found)
+		report_warn(work->report,
+			    "'struct %s' keeps its form, with '%s' in a shadow variable: all "
+			    "zero in objects that exist already",
+			    found->type->name, buf_str(&found->type->members));
+}
+
+int shadow_auto_compile(struct build *build, const char *folder, struct report *report,
+			struct uspl_err *err)
+{
+	auto_work struct work work = { .build = build, .report = report, .folder = folder };
+	auto_free bool *linked = calloc(build->units.n + 1, sizeof(*linked));
+	auto_free bool *sees = calloc(build->units.n + 1, sizeof(*sees));
+	const struct build_link *link;
+	const size_t *index;
+	int rc = sees && linked ? write_spec(&work, err) : uspl_fail_nomem(err);
+
+	if (rc)
+		return rc;
+	/* What a build tries out is in no program, and may be gone. */
+	vec_for_each (&build->links, link)
+		vec_for_each (&link->units, index)
+			linked[*index] = true;
+	for (size_t i = 0; i < build->units.n; i++) {
+		struct build_unit *unit = &build->units.items[i];
+
+		if (!linked[i] || !can_repeat(unit))
+			continue;
+		if (!work.plugin) {
+			rc = build_plugin(&work, unit, err);
+			if (rc)
+				return rc;
+		}
+		rc = scan_unit(&work, unit, &sees[i], err);
+		if (rc)
+			return rc;
+	}
+	if (!work.plugin)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "--shadow=auto is for sources that gcc compiles by themselves "
+				 "(-c)");
+	for (size_t i = 0; i < build->units.n; i++) {
+		rc = sees[i] ? keep_unit(&work, &build->units.items[i], err) : 0;
+		if (rc)
+			return rc;
+	}
+	say_what_is_kept(&work);
+	return 0;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// types_added.c - structures that differ in new members alone
+
+#include "create/vet/types_added.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+static bool is_same(struct type_member *old, struct type_member *new)
+{
+	return !strcmp(old->name, new->name) && old->bits == new->bits &&
+	       old->is_bits == new->is_bits &&
+	       old->is_inner == new->is_inner &&dbgtype_compare(&old->type, &new->type) !=
+		       TYPE_OTHER;
+}
+
+/* Takes the members that are new; false: that isn't all that differs. */
+static bool find_added(member_vec *pre, member_vec *post, struct buf *ret)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < post->n; i++) {
+		struct type_member *new = &post->items[i];
+
+		if (kept < pre->n && is_same(&pre->items[kept], new)) {
+			kept++;
+			continue;
+		}
+		if (new->is_inner)
+			return false;
+		for (size_t j = 0; j < pre->n; j++)
+			if (!strcmp(pre->items[j].name, new->name))
+				return false;
+		buf_addf(ret, "%s%s", ret->len ? " " : "", new->name);
+	}
+	return kept == pre->n && ret->len;
+}
+
+int types_note_added(struct type_change *change, struct report *report, struct uspl_err *err)
+{
+	auto_members member_vec pre = { 0 }, post = { 0 };
+	auto_buf struct buf added = { 0 };
+	const char *name = dwarf_diename(&change->pre);
+	struct shadowed_type *type;
+	int rc;
+
+	if (change->is_variable || !name || dwarf_tag(&change->pre) != DW_TAG_structure_type)
+		return 0;
+	rc = dbgtype_members(&change->pre, &pre, err);
+	if (rc)
+		return rc;
+	rc = dbgtype_members(&change->post, &post, err);
+	if (rc)
+		return rc;
+	if (!find_added(&pre, &post, &added))
+		return added.oom ? uspl_fail_nomem(err) : 0;
+	/* What was kept once, and is refused all the same, has another reason. */
+	vec_for_each (&report->shadowed, type)
+		if (!strcmp(type->name, name))
+			return 0;
+	type = vec_push(&report->shadowed);
+	if (!type || added.oom || !(type->name = strdup(name)))
+		return uspl_fail_nomem(err);
+	type->members = added;
+	added = (struct buf){ 0 };
+	return 0;
+}

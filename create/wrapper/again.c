@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// again.c - how a source was compiled, for uspl-create to compile it once more
+
+#include "create/wrapper/again.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+static void add_word(struct buf *script, const char *word)
+{
+	buf_addstr(script, " '");
+	for (; *word; word++)
+		if (*word == '\'')
+			buf_addstr(script, "'\\''");
+		else
+			buf_add(script, word, 1);
+	buf_addstr(script, "'");
+}
+
+/* How many words from this one on name an output: an object, or a list of what is included. */
+static size_t names_output(const char *word)
+{
+	static const char *const with_next[] = {
+		"-o", "-MF", "-MT", "-MQ", "-dumpbase", "-aux-info"
+	};
+	static const char *const begins[] = { "-M", "-Wp,-M", "-save-temps", "-dumpdir" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(with_next); i++)
+		if (!strcmp(word, with_next[i]))
+			return 2;
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
+		if (!strncmp(word, begins[i], strlen(begins[i])))
+			return 1;
+	return 0;
+}
+
+int again_write(const struct tool *tool, const tool_argv *argv, const char *saved,
+		struct uspl_err *err)
+{
+	auto_free char *path = NULL;
+	auto_free char *cwd = NULL;
+	auto_buf struct buf script = { 0 };
+
+	if (!getenv("USPL_CC_AGAIN") || tool_is_clang(tool))
+		return 0;
+	cwd = realpath(".", NULL);
+	if (!cwd)
+		return uspl_fail_errno(err, "cannot find this folder any more");
+	if (asprintf(&path, "%s.again", saved) < 0) {
+		path = NULL;
+		return uspl_fail_nomem(err);
+	}
+	buf_addstr(&script, "cd");
+	add_word(&script, cwd);
+	buf_addstr(&script, " && exec env -i");
+	for (char **variable = environ; *variable; variable++)
+		add_word(&script, *variable);
+	add_word(&script, tool->path);
+	for (size_t i = 0; i < tool->before.n; i++)
+		add_word(&script, tool->before.items[i]);
+	for (size_t i = 0; i < argv->n;) {
+		size_t skip = names_output(argv->items[i]);
+
+		if (!skip)
+			add_word(&script, argv->items[i]);
+		i += skip ? skip : 1;
+	}
+	buf_addstr(&script, " \"$@\"\n");
+	if (script.oom)
+		return uspl_fail_nomem(err);
+	return file_write(path, script.data, script.len, err);
+}

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shadow-auto.bats - uspl-create --shadow=auto: gcc keeps new members beside the objects
+# shellcheck disable=SC2030,SC2031,SC2119 # a test has a tree of its own; no options
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	source "$BATS_TEST_DIRNAME/../lib/hooks.bash"
+	hooks_tree '-O2' shadow-auto
+}
+
+setup() {
+	source "$BATS_TEST_DIRNAME/../lib/hooks.bash"
+	case $TARGET_CC in *clang*) skip 'a plugin of gcc' ;; esac
+	[ -r "$("$TARGET_CC" -print-file-name=plugin)/include/gcc-plugin.h" ] || skip 'needs the headers for plugins of gcc'
+}
+
+teardown() {
+	target_stop
+}
+
+# What the patches have in common: a structure with two members more, in the middle and at its end.
+export MEMBERS='s/^	long hits;/	long extra;\n&/; s/^	const char .name;/&\n	char marks[8];/'
+
+# changed SED [OPTION...] - makes an update of all sources, changed by the sed script
+changed() {
+	local new=$BATS_TEST_TMPDIR/new
+	rm -rf "$new"
+	mkdir -p "$new/a" "$new/b"
+	cp "$FIXTURE/tree"/*.[ch] "$new/a"
+	cp "$FIXTURE/tree"/*.[ch] "$new/b"
+	sed -i "$1" "$new"/b/conn.h "$new"/b/target.c "$new"/b/room.c
+	(cd "$new" && diff -u a b > fix.patch) || :
+	tool uspl-create --source="$FIXTURE/tree" --patch="$new/fix.patch" --id=auto --output="$new" "${@:2}"
+	UPDATE=$new/uspl-auto.tar.gz ID=auto
+}
+
+# What new code does with the members: reads, writes, adds, compares, and an element of an array.
+export USES='s/return conn->hits;/conn->extra += 2;\n	if (!conn->marks[3]++)\n		conn->extra = conn->extra * 10;\n	return conn->hits + 1000 * conn->extra--;/'
+
+@test "old and new objects, at addresses that are used again, cleared, freed, and undone" {
+	changed "$MEMBERS; $USES" --shadow=auto
+	expect_status 0
+	expect_message "warning: 'struct conn' keeps its form, with 'extra marks' in a shadow variable: all zero in objects that exist already"
+	expect_message "warning: target.c:[0-9]+: 'room_zalloc' is taken for a function that gives room for a new 'struct conn'"
+	fixture_start
+	expect_answer 'touch 1' 1
+	expect_answer 'touch 1' 2
+	apply
+	expect_status 0
+	expect_answer 'touch 1' 20003
+	expect_answer 'touch 1' 21004
+	expect_answer 'sum 1' 6
+	expect_answer 'touch 2' 20001
+	expect_answer 'renew 2' same
+	expect_answer 'touch 2' 20001
+	expect_answer 'touch 2' 21002
+	expect_answer 'clear 2' 0
+	expect_answer 'touch 2' 20001
+	tool uspl-view --json --id=auto "$TARGET"
+	expect_output '"shadows":\[\{"name":"uspl_auto_conn","objects":2,"bytes":16,"module":"target"\}\]'
+	undo
+	expect_status 0
+	expect_answer 'touch 1' 5
+	apply
+	expect_status 0
+	expect_answer 'touch 1' 20006
+	undo
+	expect_status 0
+	expect_fine
+}
+
+@test "without it such a member is refused" {
+	changed "$MEMBERS; $USES"
+	expect_status 1
+	expect_one_message
+	expect_message "'struct conn' changes: new member 'extra'"
+}
+
+# refused SED REGEX - with the members and a use of them
+refused() {
+	changed "$MEMBERS; $USES; $1" --shadow=auto
+	expect_status 1 && expect_one_message && expect_message "'struct conn' can't keep its form.*: $2" || return
+}
+
+@test "refused: what happens to the bytes of an object without its members' names" {
+	local touch='s/^KEPT static long conn_touch/'
+	refused "$touch"'KEPT static void copy(struct conn *a, const struct conn *b) { *a = *b; }\n&/' \
+		'an object is copied, given or taken as a whole'
+	refused "$touch"'KEPT static void copy(void *a, const struct conn *b, int n) { memcpy(a, b, n); }\n&/' \
+		"'memcpy' gets an object as a mere address, and may copy or move it"
+	refused "$touch"'KEPT static struct conn *grow(struct conn *a) { return realloc(a, sizeof(*a)); }\n&/' \
+		"'realloc' gets an object as a mere address, and may copy or move it"
+	refused "$touch"'KEPT static struct conn *many(int n) { return calloc(n, sizeof(struct conn)); }\n&/' \
+		"'calloc' may make several objects at once"
+	refused "$touch"'KEPT static struct conn *next(struct conn *a) { return a + 1; }\n&/' 'objects lie side by side'
+	refused "$touch"'KEPT static struct conn *made(void) { void *a = malloc(sizeof(struct conn)); return a; }\n&/' \
+		'the size of an object is used for more than to make or clear one'
+	refused "$touch"'KEPT static void half(struct conn *a) { memset(a, 0, sizeof(*a) \/ 2); }\n&/' \
+		"'memset' gets an object as a mere address"
+	refused "$touch"'KEPT static void some(struct conn *a) { memset(\&a->id, 0, __builtin_offsetof(struct conn, name)); }\n&/' \
+		'the place of a member is used as a number'
+	refused "$touch"'void *elsewhere(void *);\nKEPT static void move(struct conn *a) { all[0] = elsewhere(a); }\n&/' \
+		"'elsewhere' gets an object as a mere address, and may copy or move it"
+}
+
+@test "refused: objects that aren't on the heap by themselves, members whose address is kept, bit-fields" {
+	local touch='s/^KEPT static long conn_touch/'
+	refused "$touch"'static struct conn one;\n&/' "'one' is an object that isn't allocated"
+	refused "$touch"'struct two { struct conn a, b; };\n&/' "an object is a part of 'two'"
+	refused "$touch"'KEPT static long *extra_of(struct conn *a) { return \&a->extra; }\n&/' "the address of the new member 'extra' is taken"
+	refused "$touch"'KEPT static const char *marks_of(struct conn *a) { return a->marks; }\n&/' "the address of the new member 'marks' is taken"
+	refused 's/^	long extra;/	unsigned int late : 1, later : 30;\n&/' "the new member 'late' is a bit-field"
+}
+
+@test "refused: new members in two sources, other changes of the structure, a series" {
+	changed "$MEMBERS; $USES; s/return conn->id + conn->hits/return conn->extra + conn->hits/" --shadow=auto
+	expect_status 1
+	expect_message "'(target|room).c' and '(target|room).c' make objects of 'struct conn', or use the new members 'extra marks': one source alone may"
+	changed "$MEMBERS; $USES; s/^	int id;/	short id;/" --shadow=auto
+	expect_status 1
+	expect_message "'struct conn' changes: 'id' changes from 'int' to 'short int', new member 'extra'"
+	tool uspl-create --source="$FIXTURE/tree" --series="$BATS_TEST_TMPDIR" --shadow=auto
+	expect_status 2
+	expect_message '--shadow=auto is for one update, not for a series'
+	tool uspl-create --source="$FIXTURE/tree" --patch=x --shadow=all
+	expect_status 2
+	expect_message "--shadow can only be 'auto'"
+}
+
+@test "a compiler without the headers for plugins, and another compiler" {
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	cat > "$BATS_TEST_TMPDIR/bin/$(basename "$TARGET_CC")" <<- END
+		#!/bin/sh
+		for word; do
+			[ "\$word" != -print-file-name=plugin ] || { echo /nowhere/plugin; exit 0; }
+		done
+		exec $(command -v "$TARGET_CC") "\$@"
+	END
+	chmod +x "$BATS_TEST_TMPDIR/bin/$(basename "$TARGET_CC")"
+	PATH=$BATS_TEST_TMPDIR/bin:$PATH changed "$MEMBERS; $USES" --shadow=auto
+	expect_status 1
+	expect_message "the headers for plugins of the compiler of '[a-z]+.c', gcc [0-9.]+, aren't installed"
+	expect_message 'hint: they are in the package gcc-[0-9]+-plugin-dev'
+}
