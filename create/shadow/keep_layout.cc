@@ -13,8 +13,8 @@
  * new one lies, then has such a number in it, however it was written. What isn't known to be
  * harmless is a fact that begins with "no".
  *
- * FACTS has a line each, with tabs: sees TYPE CELL-SIZE; uses TYPE; takes TYPE PLACE FUNCTION, which
- * is taken for an allocator; no TYPE PLACE REASON.
+ * FACTS has a line each, with tabs: sees TYPE CELL-SIZE; uses TYPE; takes TYPE PLACE FUNCTION,
+ * which is taken for an allocator; no TYPE PLACE REASON.
  *
  * C only. Nested functions of gcc's and variables of variable size aren't looked into.
  */
@@ -274,7 +274,8 @@ static void check_number(tree cst)
 		switch (number_of(cst)) {
 		case NUMBER_SIZE:
 		case NUMBER_OF_SIZE:
-			refuse(s, "the size of an object is used for more than to make or clear one");
+			refuse(s, "the size of an object is used for more than to make or "
+				  "clear one");
 			break;
 		case NUMBER_OF_PLACE:
 			refuse(s, "the place of a member is used as a number (offsetof)");
@@ -296,7 +297,8 @@ static void look_into(tree type)
 		if (!s)
 			continue;
 		here = DECL_SOURCE_LOCATION(f);
-		refuse(*s, std::string("an object is a part of '") + text_of(TYPE_NAME(type)) + "'");
+		refuse(*s,
+		       std::string("an object is a part of '") + text_of(TYPE_NAME(type)) + "'");
 	}
 	if (TYPE_SIZE_UNIT(type))
 		check_number(TYPE_SIZE_UNIT(type));
@@ -474,12 +476,30 @@ static bool visit_address(tree t)
 
 		if (s && s->cells.count(TREE_OPERAND(part, 1)))
 			refuse(*s, std::string("the address of the new member '") +
-					   text_of(DECL_NAME(TREE_OPERAND(part, 1))) + "' is taken");
+					   text_of(DECL_NAME(TREE_OPERAND(part, 1))) +
+					   "' is taken");
 	}
 	if (TREE_CODE(of) != INDIRECT_REF || !shadowed_of(TREE_TYPE(of)))
 		return false;
 	go_into(&TREE_OPERAND(of, 0));
 	return true;
+}
+
+/* The structure of whose members one has this address; NULL: it is no such address. */
+static shadowed *member_at(tree t)
+{
+	t = strip(t);
+	if (!t || TREE_CODE(t) != ADDR_EXPR)
+		return NULL;
+	for (t = TREE_OPERAND(t, 0); handled_component_p(t); t = TREE_OPERAND(t, 0)) {
+		shadowed *s = TREE_CODE(t) == COMPONENT_REF
+				      ? shadowed_of(TREE_TYPE(TREE_OPERAND(t, 0)))
+				      : NULL;
+
+		if (s)
+			return s;
+	}
+	return NULL;
 }
 
 /* A call whose result becomes a pointer to an object: is one made? True: all below was seen. */
@@ -535,7 +555,8 @@ static bool visit_clear(tree *tp, shadowed &s, const std::string &name)
 		return false;
 	len = strip(CALL_EXPR_ARG(call, size));
 	if (!pointed_of(TREE_TYPE(strip(CALL_EXPR_ARG(call, 0)))) ||
-	    (size == 2 && !integer_zerop(CALL_EXPR_ARG(call, 1))) || TREE_CODE(len) != INTEGER_CST ||
+	    (size == 2 && !integer_zerop(CALL_EXPR_ARG(call, 1))) ||
+	    TREE_CODE(len) != INTEGER_CST ||
 	    (scan && number_of(len) != NUMBER_SIZE))
 		return false;
 	go_into(&CALL_EXPR_ARG(call, 0));
@@ -573,7 +594,8 @@ static bool visit_given(tree *tp, shadowed &s)
 	if ((POINTER_TYPE_P(type) && VOID_TYPE_P(TREE_TYPE(type))) || has_word(name, "cpy") ||
 	    has_word(name, "copy") || has_word(name, "move") || has_word(name, "dup") ||
 	    has_word(name, "swap") || has_word(name, "memset") || has_word(name, "bzero"))
-		refuse(s, "'" + name + "' gets an object as a mere address, and may copy or move it");
+		refuse(s, "'" + name + "' gets an object as a mere address, and may copy or move "
+			  "it");
 	return false;
 }
 
@@ -631,6 +653,14 @@ static tree visit(tree *tp, int *walk, void *)
 		done = s && visit_birth(tp, *s);
 		if (!done)
 			visit_conversion(t);
+		break;
+	case POINTER_DIFF_EXPR:
+	case MINUS_EXPR:
+		s = member_at(TREE_OPERAND(t, 0));
+		if (!s)
+			s = member_at(TREE_OPERAND(t, 1));
+		if (s)
+			refuse(*s, "the distance of a member from another place is computed");
 		break;
 	case POINTER_PLUS_EXPR:
 	case PREINCREMENT_EXPR:

@@ -8,8 +8,8 @@
 /*
  * Appends to the report's suggestion, for each new member of a structure, the code that keeps it in
  * a shadow variable (uspl/shadow.h), the lines of the patch that use it, as they would be then, and
- * the places where objects are freed, and where code goes by one as a whole. It goes by the text: the
- * author has to read it.
+ * the places where objects are freed, and where code goes by one as a whole. It goes by the text:
+ * the author has to read it.
  */
 int suggest_shadows(const struct diff *diff, struct type_change *change,
 		    struct uspl_err *err) uspl_must_check;

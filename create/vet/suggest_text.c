@@ -361,7 +361,7 @@ bool suggest_takes_whole(const char *source, const char *line, const char *end, 
 			return true;
 		at += strlen("sizeof");
 	}
-	/* "*conn = *other;" begins a statement: all else with a '*' is a declaration, or computes. */
+	/* "*conn = *other;" begins a statement: else a '*' is a declaration's, or computes. */
 	at = skip_blanks(line);
 	if (!is_object(source, line, at, end, base))
 		return false;

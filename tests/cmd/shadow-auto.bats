@@ -21,7 +21,7 @@ teardown() {
 # What the patches have in common: a structure with two members more, in the middle and at its end.
 export MEMBERS='s/^	long hits;/	long extra;\n&/; s/^	const char .name;/&\n	char marks[8];/'
 
-# changed SED [OPTION...] - makes an update of all sources, changed by the sed script
+# changed SED [OPTION...] - makes an update of all sources, changed by the sed script; AS is its id
 changed() {
 	local new=$BATS_TEST_TMPDIR/new
 	rm -rf "$new"
@@ -30,8 +30,8 @@ changed() {
 	cp "$FIXTURE/tree"/*.[ch] "$new/b"
 	sed -i "$1" "$new"/b/conn.h "$new"/b/target.c "$new"/b/room.c
 	(cd "$new" && diff -u a b > fix.patch) || :
-	tool uspl-create --source="$FIXTURE/tree" --patch="$new/fix.patch" --id=auto --output="$new" "${@:2}"
-	UPDATE=$new/uspl-auto.tar.gz ID=auto
+	tool uspl-create --source="$FIXTURE/tree" --patch="$new/fix.patch" --id="${AS:-auto}" --output="$new" "${@:2}"
+	UPDATE=$new/uspl-${AS:-auto}.tar.gz ID=${AS:-auto}
 }
 
 # What new code does with the members: reads, writes, adds, compares, and an element of an array.
@@ -99,6 +99,8 @@ refused() {
 		"'memset' gets an object as a mere address"
 	refused "$touch"'KEPT static void some(struct conn *a) { memset(\&a->id, 0, __builtin_offsetof(struct conn, name)); }\n&/' \
 		'the place of a member is used as a number'
+	refused "$touch"'KEPT static void range(struct conn *a) { memset(\&a->id, 0, (unsigned long)((char *)\&a->name - (char *)\&a->id)); }\n&/' \
+		'the place of a member is used as a number'
 	refused "$touch"'void *elsewhere(void *);\nKEPT static void move(struct conn *a) { all[0] = elsewhere(a); }\n&/' \
 		"'elsewhere' gets an object as a mere address, and may copy or move it"
 }
@@ -125,6 +127,34 @@ refused() {
 	tool uspl-create --source="$FIXTURE/tree" --patch=x --shadow=all
 	expect_status 2
 	expect_message "--shadow can only be 'auto'"
+}
+
+@test "an update on top, of a source with the members in it, is refused by apply where it meets the structure" {
+	local first
+	changed "$MEMBERS; $USES" --shadow=auto
+	expect_status 0
+	first=$BATS_TEST_TMPDIR/first.tar.gz
+	mv "$UPDATE" "$first"
+	fixture_start
+	UPDATE=$first
+	apply
+	expect_status 0
+	mkdir "$BATS_TEST_TMPDIR/on-top"
+	cp -r "$FIXTURE/tree" "$BATS_TEST_TMPDIR/on-top"
+	cp "$BATS_TEST_TMPDIR"/new/b/* "$BATS_TEST_TMPDIR/on-top/tree"
+	FIXTURE=$BATS_TEST_TMPDIR/on-top AS=top
+	changed 's/return conn->id + conn->hits/return conn->id + 2 * conn->hits/' --after="$first"
+	expect_status 0
+	apply
+	expect_status 1
+	expect_answer 'touch 1' 20001
+	expect_answer 'sum 1' 3
+	changed 's/return conn->hits + 1000/return conn->hits + 2000/' --after="$first"
+	expect_status 0
+	apply
+	expect_status 1
+	expect_answer 'touch 1' 21002
+	expect_fine
 }
 
 @test "a compiler without the headers for plugins, and another compiler" {

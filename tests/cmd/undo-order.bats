@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # bats file_tags=slow
 # undo-order.bats - updates that have nothing to do with each other are undone in any order
+# shellcheck disable=SC2119 # no options
 bats_require_minimum_version 1.5.0
 
 setup_file() {
