@@ -173,14 +173,33 @@ static int resolve_dynamic(struct resolver *resolver, const struct objsym *sym,
 }
 
 /*
- * True if the module alone decides: a program's own definition, or a library's that isn't exported.
+ * True if the module alone decides: a program's own definition, a library's that isn't exported, or
+ * one that the object says to be the module's own (protected, or linked so).
  */
 static bool own_definition_counts(const struct resolver *resolver, const struct own_names *own,
-				  const char *name)
+				  const struct objsym *sym)
 {
 	if (own->n != 1)
 		return false;
-	return resolver->module->is_main || !dynsyms_find(resolver->scope.own, name, NULL);
+	return resolver->module->is_main || sym->vis != STV_DEFAULT ||
+	       !dynsyms_find(resolver->scope.own, sym->name, NULL);
+}
+
+/*
+ * A weak reference to what no module defines is null, although calls lead to a stub of the module's
+ * that would look it up. Without a slot for the dynamic linker such a stub is an indirect
+ * function's, which is there.
+ */
+static bool is_absent(const struct resolver *resolver, const struct objsym *sym, taddr *ret_value)
+{
+	slot_vec slots = { 0 };
+	bool asked = sym->bind == STB_WEAK &&
+		     (!dynsyms_slots(resolver->scope.own, sym->name, &slots) || slots.n);
+
+	vec_release(&slots);
+	if (asked && !scope_bound_slot(&resolver->scope, sym->name, ret_value))
+		*ret_value = 0;
+	return asked;
 }
 
 static int resolve_global(struct resolver *resolver, const struct objsym *sym,
@@ -189,11 +208,12 @@ static int resolve_global(struct resolver *resolver, const struct objsym *sym,
 	struct own_names own = own_names_find(resolver->match, sym->name);
 	struct scope_def def;
 
-	if (own_definition_counts(resolver, &own, sym->name))
+	if (own_definition_counts(resolver, &own, sym))
 		return resolve_local(resolver, sym, ret_value, err);
 	if (scope_find(&resolver->scope, sym->name, &def))
 		return resolve_dynamic(resolver, sym, &def, ret_value, err);
-	if (match_call(resolver->match, sym->name, &ret_value->addr))
+	if (is_absent(resolver, sym, &ret_value->addr) ||
+	    match_call(resolver->match, sym->name, &ret_value->addr))
 		return 0;
 	if (own.n > 1)
 		return resolve_local(resolver, sym, ret_value, err);
@@ -234,7 +254,7 @@ bool resolve_interposed(const struct resolver *resolver, const struct objsym *sy
 	struct dynsyms *own = resolver->scope.own;
 	struct scope_def def;
 
-	if (resolver->module->is_main || refname_is_local(sym->name) ||
+	if (resolver->module->is_main || sym->vis != STV_DEFAULT || refname_is_local(sym->name) ||
 	    !dynsyms_find(own, sym->name, NULL) || match_refers(resolver->match, sym->name) ||
 	    !scope_find(&resolver->scope, sym->name, &def) || def.dyn == own)
 		return false;

@@ -11,6 +11,7 @@
 #include "create/build/units.h"
 #include "create/tree/authors.h"
 #include "create/tree/build.h"
+#include "create/tree/link_options.h"
 #include "create/tree/tree.h"
 
 /*
@@ -152,19 +153,11 @@ static int check_altered(const struct units *units, struct uspl_err *err)
 
 /* ---- how programs are linked ---- */
 
-/* The next word of the linker's options: blanks and commas separate them. */
-static const char *next_word(const char *p, size_t *len)
-{
-	p += strspn(p, " ,");
-	*len = strcspn(p, " ,");
-	return p;
-}
-
 static bool has_word(const char *options, const char *word, size_t len)
 {
 	size_t n;
 
-	for (const char *p = next_word(options, &n); *p; p = next_word(p + n, &n))
+	for (const char *p = link_options_next(options, &n); *p; p = link_options_next(p + n, &n))
 		if (n == len && !strncmp(p, word, len))
 			return true;
 	return false;
@@ -173,10 +166,10 @@ static bool has_word(const char *options, const char *word, size_t len)
 /* The first word of one that the other hasn't, but for -Wl alone; "" if there is none. */
 static const char *word_alone(const char *one, const char *other, size_t *ret_len)
 {
-	const char *p = next_word(one, ret_len);
+	const char *p = link_options_next(one, ret_len);
 
 	while (*p && (has_word(other, p, *ret_len) || (*ret_len == 3 && !strncmp(p, "-Wl", 3))))
-		p = next_word(p + *ret_len, ret_len);
+		p = link_options_next(p + *ret_len, ret_len);
 	return p;
 }
 
@@ -199,8 +192,9 @@ static bool changes_names(const char *one, const char *other)
 {
 	size_t len, next_len;
 
-	for (const char *p = next_word(one, &len); *p; p = next_word(p + len, &len)) {
-		const char *next = next_word(p + len, &next_len);
+	for (const char *p = link_options_next(one, &len); *p;
+	     p = link_options_next(p + len, &len)) {
+		const char *next = link_options_next(p + len, &next_len);
 
 		if (is_about_names(p, len) &&
 		    (!has_word(other, p, len) || !has_word(other, next, next_len)))

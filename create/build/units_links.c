@@ -268,7 +268,8 @@ static int finish_program(struct units *units, struct program *program, struct u
 	link->units.n = program->link.units.n;
 	program->link.units.n = program->link.units.cap = 0;
 	link->path = strdup(units_relative(units, program->path));
-	return link->path ? 0 : uspl_fail_nomem(err);
+	link->options = program->pre_options ? strdup(program->pre_options) : NULL;
+	return link->path && (link->options || !program->pre_options) ? 0 : uspl_fail_nomem(err);
 }
 
 static int compare_links(const void *a, const void *b)

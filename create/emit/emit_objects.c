@@ -13,11 +13,13 @@
 
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/buf.h"
 #include "base/strmap.h"
 #include "create/emit/redirect.h"
 #include "create/emit/unwind_info.h"
 #include "create/diff/literal_place.h"
+#include "create/tree/link_options.h"
 #include "create/unit/literal.h"
 #include "create/unit/unit.h"
 #include "update/refname.h"
@@ -25,8 +27,9 @@
 
 struct emitter {
 	struct objfile *out;
-	struct strmap symbols; /* of out, by refname */
-	struct strmap members; /* sections of out that came from a group, by member_name() */
+	const struct linked *linked; /* the program before the patch; NULL: not known */
+	struct strmap symbols;       /* of out, by refname */
+	struct strmap members;       /* sections of out that came from a group, by member_name() */
 	bool pre;
 	struct uspl_err *err;
 };
@@ -118,7 +121,8 @@ static bool is_to_be_defined(const struct emitter *em, const struct objsym *sym)
 	if (!syminfo_of(sym)->refname)
 		return false;
 	if (sym_is_function(sym))
-		return em->pre || !syminfo_of(sym)->twin || secinfo_of(sym->sec)->owner == sym;
+		return em->pre || secinfo_of(sym->sec)->owner == sym ||
+		       !syminfo_of(secinfo_of(sym->sec)->owner)->twin;
 	return sym_is_variable(sym) || secinfo_of(sym->sec)->kind == SECINFO_LITERAL;
 }
 
@@ -167,6 +171,16 @@ static int define_common(struct emitter *em, const struct unit *unit)
 	return 0;
 }
 
+/* Does the library call that function of its own by name, whatever other modules define? */
+static bool is_bound_to_own(const struct emitter *em, const char *name)
+{
+	const struct image_sym *own = em->linked && link_options_bind_functions(em->linked->options)
+					      ? strmap_get(&em->linked->names, name)
+					      : NULL;
+
+	return own && own->bind != STB_LOCAL && own->type == STT_FUNC;
+}
+
 /* The symbol of out for a name; an undefined one is made if there is none. */
 static struct objsym *symbol_for(struct emitter *em, const char *name, const struct objsym *like)
 {
@@ -183,16 +197,37 @@ static struct objsym *symbol_for(struct emitter *em, const char *name, const str
 		sym->bind = STB_GLOBAL;
 	if (sym && sym->type == STT_SECTION)
 		sym->type = STT_NOTYPE;
+	if (sym && sym->vis == STV_DEFAULT && is_bound_to_own(em, name))
+		sym->vis = STV_PROTECTED;
 	return sym;
 }
 
+/*
+ * Does a reference mean the library's own function, where a module that comes first may have one of
+ * that name? One that the object has itself is meant anyhow.
+ */
+static bool is_own_export(const struct emitter *em, const struct objrel *rel)
+{
+	const struct objsym *sym = rel->sym,
+			    *out = strmap_get(&em->symbols, syminfo_of(sym)->refname);
+
+	return !em->pre && sym->bind != STB_LOCAL && sym_is_function(sym) && !(out && out->sec) &&
+	       arch_native()->reloc(rel->type)->kind == RELOC_PCREL &&
+	       linked_exports(em->linked, syminfo_of(sym)->refname);
+}
+
 /* The symbol of out that a reference of a unit means. */
-static int map_symbol(struct emitter *em, const struct unit *unit, const struct objsym *sym,
+static int map_symbol(struct emitter *em, const struct unit *unit, const struct objrel *rel,
 		      struct objsym **ret)
 {
+	const struct objsym *sym = rel->sym;
 	auto_free char *place = NULL;
 
-	if (syminfo_of(sym)->refname) {
+	if (syminfo_of(sym)->refname && is_own_export(em, rel)) {
+		/* By a name that the module alone explains. */
+		place = refname_local(unit->source, syminfo_of(sym)->refname);
+		*ret = place ? symbol_for(em, place, sym) : NULL;
+	} else if (syminfo_of(sym)->refname) {
 		*ret = symbol_for(em, syminfo_of(sym)->refname, sym);
 	} else if (sym->sec && secinfo_of(sym->sec)->copy) {
 		/*
@@ -235,7 +270,7 @@ static int add_relocation(struct emitter *em, const struct unit *unit, struct ob
 {
 	struct objsym *sym;
 	struct objrel *out;
-	int rc = map_symbol(em, unit, rel->sym, &sym);
+	int rc = map_symbol(em, unit, rel, &sym);
 
 	if (rc)
 		return rc;
@@ -390,7 +425,12 @@ static int emit_object(struct diff *diff, struct diff *helpers, bool pre, struct
 		       struct uspl_err *err)
 {
 	auto_objfile struct objfile *out = objfile_new(pre ? "pre.o" : "new.o");
-	struct emitter em = { .out = out, .pre = pre, .err = err };
+	struct emitter em = {
+		.out = out,
+		.linked = diff->left_out.linked,
+		.pre = pre,
+		.err = err,
+	};
 	int rc = out ? fill(&em, diff, helpers) : uspl_fail_nomem(err);
 
 	strmap_release(&em.symbols);

@@ -60,6 +60,7 @@ void build_link_release(struct build_link *link)
 	free(link->soname);
 	free(link->file);
 	free(link->before);
+	free(link->options);
 	free(link->path);
 }
 

@@ -74,6 +74,7 @@ struct build_link {
 	char *file;
 	/* In a series: as it was linked before this patch; else the same as `file`. */
 	char *before;
+	char *options;     /* the linker's, words with blanks between; NULL if there are none */
 	VEC(size_t) units; /* indexes, in the order in which the linker took them */
 	bool unshipped;    /* builder_find_shipped: no package has it */
 };

@@ -38,7 +38,7 @@ static int note_names(struct linked *linked, struct uspl_err *err)
 	return 0;
 }
 
-static int note_imports_of(struct linked *linked, Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr,
+static int note_dynamic_of(struct linked *linked, Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr,
 			   struct uspl_err *err)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
@@ -48,16 +48,17 @@ static int note_imports_of(struct linked *linked, Elf *elf, Elf_Scn *scn, const 
 		const char *name = elf_strptr(elf, shdr->sh_link, sym.st_name);
 		int rc;
 
-		if (sym.st_shndx != SHN_UNDEF || !name || !*name)
+		if (!name || !*name)
 			continue;
-		rc = add_name(&linked->imports, name, linked, err);
+		rc = add_name(sym.st_shndx == SHN_UNDEF ? &linked->imports : &linked->exports, name,
+			      linked, err);
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
-static int note_imports(struct linked *linked, struct uspl_err *err)
+static int note_dynamic(struct linked *linked, struct uspl_err *err)
 {
 	Elf *elf = image_elf(linked->file.image);
 	Elf_Scn *scn = NULL;
@@ -66,7 +67,7 @@ static int note_imports(struct linked *linked, struct uspl_err *err)
 
 	while (elf && (scn = elf_nextscn(elf, scn)))
 		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_DYNSYM) {
-			rc = note_imports_of(linked, elf, scn, &shdr, err);
+			rc = note_dynamic_of(linked, elf, scn, &shdr, err);
 			if (rc)
 				return rc;
 		}
@@ -98,12 +99,13 @@ int linked_open(const struct build_link *link, const char *file, const struct ea
 		return uspl_fail_nomem(err);
 	free(linked->file.image->name);
 	linked->file.image->name = name;
+	linked->options = link->options;
 	linked->earlier = earlier;
 	linked->target = target;
 	rc = note_names(linked, err);
 	if (rc)
 		return rc;
-	rc = note_imports(linked, err);
+	rc = note_dynamic(linked, err);
 	if (rc)
 		return rc;
 	*ret = take_ptr(linked);
@@ -116,6 +118,7 @@ void linked_free(struct linked *linked)
 		return;
 	strmap_release(&linked->names);
 	strmap_release(&linked->imports);
+	strmap_release(&linked->exports);
 	image_file_release(&linked->file);
 	free(linked);
 }
@@ -157,6 +160,11 @@ bool linked_lacks(const struct linked *linked, const struct objsym *sym, const c
 {
 	return linked && linked->complete && !has(linked, sym) &&
 	       !linked_has_earlier(linked, refname);
+}
+
+bool linked_exports(const struct linked *linked, const char *name)
+{
+	return linked && strmap_get(&linked->exports, name);
 }
 
 bool linked_lacks_name(const struct linked *linked, const char *name)

@@ -25,14 +25,16 @@ struct linked {
 	bool complete;
 	struct strmap names;           /* of its symbols, without versions -> image_sym */
 	struct strmap imports;         /* names that it has from other modules */
+	struct strmap exports;         /* names that other modules may have from it */
+	const char *options;           /* the linker's; NULL if there were none */
 	const struct earlier *earlier; /* updates that a process has already */
 	const struct update_target *target;
 };
 
 /*
  * Opens a program of a link, one of its two files. *ret is NULL if it wasn't kept (file is NULL),
- * or can't be read as a program for this processor: then nothing is known of it. earlier and target
- * must outlive it.
+ * or can't be read as a program for this processor: then nothing is known of it. link, earlier and
+ * target must outlive it.
  */
 int linked_open(const struct build_link *link, const char *file, const struct earlier *earlier,
 		const struct update_target *target, struct linked **ret,
@@ -48,6 +50,8 @@ bool linked_has_earlier(const struct linked *linked, const char *refname);
  * object stands for. refname: the symbol's; false for linked == NULL.
  */
 bool linked_lacks(const struct linked *linked, const struct objsym *sym, const char *refname);
+/* True if other modules may refer to the program's definition of this name, as plugins do. */
+bool linked_exports(const struct linked *linked, const char *name);
 /* True if it is certain that nothing of the program's own has this global name. */
 bool linked_lacks_name(const struct linked *linked, const char *name);
 

@@ -18,6 +18,9 @@
  * code, found by decoding the code. With it, `.data.x - 5` is the start of x. In clang's tables
  * of strings each entry counts from the table's start.
  *
+ * A library's global function, which another module may stand in for, is meant itself where the
+ * reference is by section. Such a reference doesn't lead through a stub, which tells the two apart.
+ *
  * A jump table needs care: its entry for the very first instruction of a function looks like a
  * pointer to that function. A pc-relative word in data is never a function pointer in C; and a
  * table of addresses of which others lead into the middle of the same function is a jump table.
@@ -216,6 +219,9 @@ static void normalise_reference(const struct side *side, const struct objsec *fr
 		return;
 	rel->addend += (int64_t)rel->sym->value - (int64_t)sym->value;
 	rel->sym = sym;
+	/* A library's global function by a local name: never by way of a stub. */
+	if (kind == RELOC_PLT && sym->bind != STB_LOCAL)
+		rel->type = arch_native()->pcrel_type;
 }
 
 static bool has_references(const struct objsec *sec)

@@ -73,6 +73,16 @@ bool sym_is_variable(const struct objsym *sym)
 	}
 }
 
+bool sym_is_local_alias(const struct objsym *sym)
+{
+	static const char suffix[] = ".localalias";
+	const struct objsym *owner = sym_is_function(sym) ? secinfo_of(sym->sec)->owner : NULL;
+	size_t len = owner ? strlen(owner->name) : 0;
+
+	return owner && owner != sym && sym->bind == STB_LOCAL && owner->value == sym->value &&
+	       !strncmp(sym->name, owner->name, len) && name_starts(sym->name + len, suffix);
+}
+
 bool sec_refers_to(const struct objsec *sec, const struct objsym *sym)
 {
 	const struct objrel *rel;

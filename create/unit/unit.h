@@ -153,6 +153,8 @@ int unit_open(struct unit *unit, const struct diff_unit *in, const struct unit_p
 	      struct uspl_err *err) uspl_must_check;
 /* A part of it: leaves out the room that the compiler has left in front of functions. */
 int front_cut(struct side *side, struct uspl_err *err) uspl_must_check;
+/* Another: the names that the linker's options wrap become those that it took them for. */
+int wrapped_rename(const char *options, struct objfile *obj, struct uspl_err *err) uspl_must_check;
 /* Frees what unit_open made. */
 void unit_release(struct unit *unit);
 
@@ -169,6 +171,11 @@ bool sym_is_compiler_made(const struct objsym *sym);
  * and what goes with it refer to. Any copy will do, and the running program's may have no name.
  */
 bool sym_is_pointer_for_tables(const struct objsym *sym);
+/*
+ * Is it a name of the compiler's (gcc's f.localalias), by which a library calls its own function f
+ * whatever else is called so? References by such a name are by section, as a rule.
+ */
+bool sym_is_local_alias(const struct objsym *sym);
 /* Does a section refer to that very symbol? */
 bool sec_refers_to(const struct objsec *sec, const struct objsym *sym);
 /* Are the bytes of two sections that have some equal, whatever they refer to? */

@@ -327,6 +327,11 @@ static int open_side(struct side *side, const char *path, struct unit *unit,
 		return uspl_fail_nomem(err);
 	if (unit->optimised)
 		optimised_localise(side->obj);
+	if (path && place && place->left_out->linked) {
+		rc = wrapped_rename(place->left_out->linked->options, side->obj, err);
+		if (rc)
+			return rc;
+	}
 	if (path && place) {
 		rc = leave_out_absent(place->left_out, place->index, side == &unit->post, side->obj,
 				      err);

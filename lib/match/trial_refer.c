@@ -101,6 +101,10 @@ static bool refer_symbol(struct trial *trial, const struct reference *ref)
 	struct match *match = trial->match;
 	taddr addr = ref->addr - ref->off, slot, target;
 
+	/* mold has calls of a weak function that isn't there lead to the module's first byte. */
+	if (ref->branch && ref->sym->bind == STB_WEAK && !ref->sym->sec &&
+	    addr == match->image->start)
+		return true;
 	if (ref->off != 0 || !through_stub(trial, ref, &slot))
 		return note_place(trial, ref, &match->addrs[ref->sym->mark], addr);
 	if (update_stub_target(match->image, addr, slot, &target))

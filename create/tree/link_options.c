@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// link_options.c - the words by which a linker was called, and what they say about names
+
+#include "create/tree/link_options.h"
+
+#include <string.h>
+
+const char *link_options_next(const char *p, size_t *len)
+{
+	p += strspn(p, " ,");
+	*len = strcspn(p, " ,");
+	return p;
+}
+
+/* The next word that is the linker's: "-Wl,--wrap -Wl,f" and "-Xlinker --wrap" are "--wrap f". */
+static const char *next_of_linker(const char *p, size_t *len)
+{
+	static const char *const hands_on[] = { "-Wl", "-Xlinker" };
+
+	for (;; p += *len) {
+		bool is_one = false;
+
+		p = link_options_next(p, len);
+		for (size_t i = 0; i < ARRAY_SIZE(hands_on); i++)
+			is_one |= *len == strlen(hands_on[i]) && !strncmp(p, hands_on[i], *len);
+		if (!is_one)
+			return p;
+	}
+}
+
+/* An option without its one or two dashes; NULL if it is none. */
+static const char *option_in(const char *word, size_t *len)
+{
+	size_t dashes = *len && *word == '-' ? 1 + (*len > 1 && word[1] == '-') : 0;
+
+	*len -= dashes;
+	return dashes ? word + dashes : NULL;
+}
+
+static bool is(const char *word, size_t len, const char *text)
+{
+	return len == strlen(text) && !strncmp(word, text, len);
+}
+
+static bool ends_with(const char *word, size_t len, const char *end)
+{
+	size_t n = strlen(end);
+
+	return len > n && !strncmp(word + len - n, end, n);
+}
+
+bool link_options_have_script(const char *options)
+{
+	static const char *const suffixes[] = { ".ld", ".lds", ".x" };
+	size_t len;
+
+	for (const char *p = next_of_linker(options ? options : "", &len); *p;
+	     p = next_of_linker(p + len, &len)) {
+		size_t rest = len;
+		const char *option = option_in(p, &rest);
+
+		if (option && (*option == 'T' || !strncmp(option, "script", strlen("script")) ||
+			       is(option, rest, "dT")))
+			return true;
+		for (size_t i = 0; !option && i < ARRAY_SIZE(suffixes); i++)
+			if (ends_with(p, len, suffixes[i]))
+				return true;
+	}
+	return false;
+}
+
+/* name: NULL for any. */
+static bool wraps(const char *options, const char *name)
+{
+	static const char with[] = "wrap=";
+	size_t len;
+
+	for (const char *p = next_of_linker(options ? options : "", &len); *p;
+	     p = next_of_linker(p + len, &len)) {
+		size_t rest = len;
+		const char *option = option_in(p, &rest), *wrapped = NULL;
+
+		if (option && is(option, rest, "wrap")) {
+			p = wrapped = next_of_linker(p + len, &len);
+			rest = len;
+		} else if (option && !strncmp(option, with, strlen(with))) {
+			wrapped = option + strlen(with);
+			rest -= strlen(with);
+		}
+		if (wrapped && (!name || is(wrapped, rest, name)))
+			return true;
+	}
+	return false;
+}
+
+bool link_options_wrap(const char *options, const char *name)
+{
+	return wraps(options, name);
+}
+
+bool link_options_wrap_any(const char *options)
+{
+	return wraps(options, NULL);
+}
+
+bool link_options_bind_functions(const char *options)
+{
+	bool bind = false;
+	size_t len;
+
+	/* The last one counts. */
+	for (const char *p = next_of_linker(options ? options : "", &len); *p;
+	     p = next_of_linker(p + len, &len)) {
+		size_t rest = len;
+		const char *option = option_in(p, &rest);
+
+		if (!option)
+			continue;
+		if (is(option, rest, "Bsymbolic-functions") ||
+		    is(option, rest, "Bsymbolic-non-weak-functions"))
+			bind = true;
+		else if (is(option, rest, "Bno-symbolic"))
+			bind = false;
+	}
+	return bind;
+}
