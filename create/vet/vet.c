@@ -19,6 +19,7 @@
 #include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
 #include "create/vet/vet_checks.h"
+#include "create/vet/vet_collected.h"
 
 static int vet_lto(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
@@ -416,11 +417,13 @@ int vet_changes(const struct diff *diff, struct uspl_err *err)
 		{ vet_aliases, AUTHORS_NAMES },
 		{ vet_virtual_functions, AUTHORS_CLASSES },
 		{ vet_numbered_statics, AUTHORS_WHICH },
+		{ vet_collected, AUTHORS_TABLES },
 		{ vet_data, AUTHORS_VARIABLES },
 		{ vet_storage, AUTHORS_VARIABLES },
 		{ vet_guards, AUTHORS_START },
 		{ vet_replaced_tables, AUTHORS_CONSTANTS },
-		{ vet_new_data, AUTHORS_TABLES },
+		{ vet_collected_nameless, AUTHORS_TABLES },
+		{ vet_new_data, AUTHORS_CODE },
 		{ vet_local_classes, AUTHORS_WHICH },
 		{ vet_coroutines, AUTHORS_PLACES },
 		{ vet_moved_data, AUTHORS_WHICH },
@@ -428,7 +431,7 @@ int vet_changes(const struct diff *diff, struct uspl_err *err)
 		{ vet_shared_data, AUTHORS_WHICH },
 		{ vet_relocations, AUTHORS_CODE },
 		{ vet_renamed_data, AUTHORS_WHICH },
-		{ vet_warn_seeds, NULL },
+		{ vet_seeds, AUTHORS_CONSTANTS },
 		{ vet_thread_start, AUTHORS_START },
 		{ vet_warn_signatures, NULL },
 		{ vet_warn_classes, NULL },

@@ -35,7 +35,7 @@ int vet_data(const struct diff *diff, const struct unit *unit, struct uspl_err *
 int vet_storage(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses data that would go on pointing to a replaced table, or into replaced code. */
 int vet_replaced_tables(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
-/* Refuses new variables that can't be carried: entries of linker's tables. */
+/* Refuses new variables that can't be carried, since they share their section with others. */
 int vet_new_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses a new variable that may be an old one, moved from another unit. */
 int vet_moved_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
@@ -73,8 +73,11 @@ int vet_coroutines(const struct diff *diff, const struct unit *unit, struct uspl
 int vet_numbered_statics(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_cxx.c: refuses a variable of an inline function that other units may have brought in. */
 int vet_shared_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
-/* vet_seed.c: never refuses; warns where a variable takes the place of a constant. */
-int vet_warn_seeds(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/*
+ * vet_seed.c: refuses a variable in the place of a constant that something was computed with, and
+ * warns of other ones.
+ */
+int vet_seeds(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_rename.c: refuses a new variable that may be an old one under another name. */
 int vet_renamed_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* vet_rename.c: never refuses; warns where a class of C++ may have got another name. */

@@ -9,7 +9,6 @@
  * (compare.c), unless data that stays points to the old one.
  */
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -20,6 +19,7 @@
 #include "create/unit/srcloc.h"
 #include "create/vet/vet_adopt.h"
 #include "create/vet/vet_checks.h"
+#include "create/vet/vet_collected.h"
 
 /* The reference at the start of a variable, if there is one. */
 static bool show_reference(const struct objsym *sym, struct buf *buf)
@@ -146,32 +146,6 @@ int vet_data(const struct diff *diff, const struct unit *unit, struct uspl_err *
 	return 0;
 }
 
-static bool is_identifier(const char *name)
-{
-	if (!isalpha((unsigned char)*name) && *name != '_')
-		return false;
-	while (isalnum((unsigned char)*name) || *name == '_')
-		name++;
-	return !*name;
-}
-
-/*
- * Entries without a symbol, of a table that the linker makes of all sections of such a name
- * (__start_NAME): assembler in functions makes them, to tell of places in these. What only tracers
- * read of functions' entries isn't meant.
- */
-static bool is_linker_table(const struct objsec *sec)
-{
-	static const char *const entries[] = { "__patchable_function_entries", "__mcount_loc",
-					       "xray_instr_map", "xray_fn_idx" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(entries); i++)
-		if (!strcmp(sec->name, entries[i]))
-			return false;
-	return secinfo_of(sec)->kind == SECINFO_LITERAL && !secinfo_of(sec)->carried &&
-	       is_identifier(sec->name);
-}
-
 /*
  * Data that stays in the running program points to the old table, or into the old code: code that
  * follows it would read old values. The way out is the same for both.
@@ -195,34 +169,15 @@ static int refuse_pointing(const struct objsec *sec, const struct objsec *to, st
 	return rc;
 }
 
-/* New entries, or others, of a linker's table whose entries have no symbols. */
-static bool has_other_entries(const struct unit *unit, const struct objsec *sec)
-{
-	const struct objsec *old = objfile_section(unit->pre.obj, sec->name);
-	struct range a = { old, 0, old ? old->size : 0 }, b = { sec, 0, sec->size };
-
-	return !old || !equal_ranges(&a, &b, 0);
-}
-
-static int refuse_entries(const struct objsec *sec, struct uspl_err *err)
-{
-	int rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
-			    "the linker's table '%s' gets other entries", sec->name);
-
-	uspl_hint(err, "the program's table stays as it is; leave the assembler that makes its "
-		       "entries where it is");
-	return rc;
-}
-
 int vet_replaced_tables(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
 		const struct objrel *rel;
 
-		if (secinfo_of(sec)->reason ||
+		if (secinfo_of(sec)->reason || secinfo_of(sec)->carried ||
 		    (secinfo_of(sec)->kind != SECINFO_DATA &&
-		     secinfo_of(sec)->kind != SECINFO_CONST && !is_linker_table(sec)))
+		     secinfo_of(sec)->kind != SECINFO_CONST && !vet_is_collected(diff, sec)))
 			continue;
 		vec_for_each (&sec->rels, rel) {
 			const struct secinfo *secinfo =
@@ -238,8 +193,6 @@ int vet_replaced_tables(const struct diff *diff, const struct unit *unit, struct
 			    (secinfo->kind == SECINFO_CODE && rel->sym->type == STT_SECTION))
 				return refuse_pointing(sec, rel->sym->sec, err);
 		}
-		if (is_linker_table(sec) && has_other_entries(unit, sec))
-			return refuse_entries(sec, err);
 	}
 	return 0;
 }
@@ -311,41 +264,21 @@ int vet_storage(const struct diff *diff, const struct unit *unit, struct uspl_er
 	return 0;
 }
 
-static int refuse_new(const struct objsym *sym, struct uspl_err *err)
-{
-	const struct secinfo *secinfo = secinfo_of(sym->sec);
-	int rc;
-
-	/* The linker makes one table of all sections of such a name. */
-	if (is_identifier(sym->sec->name)) {
-		rc = sym_refuse(sym, err, USPL_E_UNSUPPORTED,
-				"'%s' is added to the linker's table '%s'", sym->name,
-				sym->sec->name);
-		uspl_hint(err, "the program's table has no room; call what is new from a function "
-			       "that reads the table");
-		return rc;
-	}
-	if (secinfo->carried && secinfo->shared) {
-		rc = sym_refuse(sym, err, USPL_E_UNSUPPORTED,
-				"new variable '%s' shares its section '%s' with others", sym->name,
-				sym->sec->name);
-		uspl_hint(err, "build with -fdata-sections, and without a section attribute here");
-		return rc;
-	}
-	return 0;
-}
-
 int vet_new_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	(void)diff;
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
-		int rc = 0;
+		const struct secinfo *secinfo = sym->sec ? secinfo_of(sym->sec) : NULL;
 
-		if (sym->sec && sym_is_variable(sym) && !syminfo_of(sym)->twin)
-			rc = refuse_new(sym, err);
-		if (rc)
-			return rc;
+		if (!secinfo || !secinfo->carried || !secinfo->shared || !sym_is_variable(sym) ||
+		    syminfo_of(sym)->twin)
+			continue;
+		sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+			   "new variable '%s' shares its section '%s' with others", sym->name,
+			   sym->sec->name);
+		uspl_hint(err, "build with -fdata-sections, and without a section attribute here");
+		return -USPL_E_UNSUPPORTED;
 	}
 	return 0;
 }

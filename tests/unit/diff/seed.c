@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // seed.c - a constant with which values are computed that the program keeps becomes a variable
 // ways: gcc -O0, gcc -O2, gcc -O3 -fno-pie, gcc -Os -fPIC, clang -O0, clang -O2
-// redirects: hash
-// warns: 'hash' no longer has the constant 0x432a9843, and reads the new variable 'seed'
+// refuses: data-change 'hash' no longer computes with the constant 0x432a9843, and reads the new variable 'seed'
 
 unsigned int pick(void);
 
