@@ -107,6 +107,18 @@ uint64_t dbgtype_alignment(Dwarf_Die *type)
 	return most;
 }
 
+uint64_t dbgtype_endianity(Dwarf_Die *type)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word n;
+	Dwarf_Die die;
+
+	return !dbgtype_peel(type, &die) ||
+			       dwarf_formudata(dwarf_attr(&die, DW_AT_endianity, &attr), &n)
+		       ? 0
+		       : n;
+}
+
 static void spell(Dwarf_Die *type, struct buf *buf, int depth)
 {
 	int tag = type ? dwarf_tag(type) : DW_TAG_invalid;
@@ -146,6 +158,32 @@ static void spell(Dwarf_Die *type, struct buf *buf, int depth)
 void dbgtype_spell(Dwarf_Die *type, struct buf *buf)
 {
 	spell(type, buf, 0);
+}
+
+static void spell_peeled(Dwarf_Die *type, struct buf *buf)
+{
+	Dwarf_Die peeled;
+
+	dbgtype_spell(dbgtype_peel(type, &peeled) ? &peeled : NULL, buf);
+}
+
+void dbgtype_spell_change(Dwarf_Die *pre, Dwarf_Die *post, struct buf *buf)
+{
+	auto_buf struct buf was = { 0 }, is = { 0 };
+
+	dbgtype_spell(pre, &was);
+	dbgtype_spell(post, &is);
+	if (!strcmp(buf_str(&was), buf_str(&is))) {
+		buf_release(&was);
+		buf_release(&is);
+		spell_peeled(pre, &was);
+		spell_peeled(post, &is);
+	}
+	buf_addf(buf, "'%s' to '%s'", buf_str(&was), buf_str(&is));
+	if (dbgtype_endianity(pre) != dbgtype_endianity(post))
+		buf_addstr(buf, " in another byte order");
+	else if (!strcmp(buf_str(&was), buf_str(&is)))
+		buf_addstr(buf, " of another form");
 }
 
 void dbgtype_spell_function(Dwarf_Die *function, struct buf *buf)

@@ -53,8 +53,15 @@ uint64_t dbgtype_dimension(Dwarf_Die *range);
  * members, which DW_AT_alignment tells; 0 if it asks for none.
  */
 uint64_t dbgtype_alignment(Dwarf_Die *type);
+/* That of a scalar_storage_order other than the machine's, as DWARF counts them; else 0. */
+uint64_t dbgtype_endianity(Dwarf_Die *type);
 /* Appends the type as one writes it: "struct conn *", "int [4]". */
 void dbgtype_spell(Dwarf_Die *type, struct buf *buf);
+/*
+ * Appends "'OLD' to 'NEW'" for two that differ: what they stand for if they are written alike, and
+ * if that is, too, what the difference is.
+ */
+void dbgtype_spell_change(Dwarf_Die *pre, Dwarf_Die *post, struct buf *buf);
 /*
  * What two types have to do with each other. Structures of the same name are the same here: whether
  * their contents are the same is asked for each on its own (types_changed.h).

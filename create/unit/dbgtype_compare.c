@@ -68,17 +68,11 @@ static uint64_t encoding_of(Dwarf_Die *type)
 	return attribute(type, DW_AT_encoding);
 }
 
-/* That of a scalar_storage_order other than the machine's. */
-static uint64_t endianity_of(Dwarf_Die *type)
-{
-	return attribute(type, DW_AT_endianity);
-}
-
 static enum type_relation compare_integers(Dwarf_Die *pre, Dwarf_Die *post)
 {
 	if (dbgtype_size(pre) != dbgtype_size(post))
 		return TYPE_OTHER;
-	if (endianity_of(pre) != endianity_of(post))
+	if (dbgtype_endianity(pre) != dbgtype_endianity(post))
 		return TYPE_OTHER;
 	if (dwarf_tag(pre) == dwarf_tag(post) && encoding_of(pre) == encoding_of(post))
 		return TYPE_SAME;
@@ -254,13 +248,31 @@ static enum type_relation compare_aggregates(Dwarf_Die *pre, Dwarf_Die *post, co
 	return compare_members(pre, post, up);
 }
 
+/*
+ * Numbers with a point of one size may be written in several ways: 80 bits of 16 bytes (long
+ * double) or all of them (__float128), and 2 bytes with a long exponent (__bf16) or without
+ * (_Float16). Only the names tell.
+ */
+static bool same_format(Dwarf_Die *pre, Dwarf_Die *post)
+{
+	static const char *const words[] = { "128", "bf16" };
+	const char *a = dwarf_diename(pre), *b = dwarf_diename(post);
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (a && b && !strstr(a, words[i]) != !strstr(b, words[i]) &&
+		    encoding_of(pre) != DW_ATE_signed && encoding_of(pre) != DW_ATE_unsigned)
+			return false;
+	return true;
+}
+
 static enum type_relation compare_same_tag(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
 {
 	switch (dwarf_tag(pre)) {
 	case DW_TAG_base_type:
 		return encoding_of(pre) == encoding_of(post) &&
-				       endianity_of(pre) == endianity_of(post) &&
-				       dbgtype_size(pre) == dbgtype_size(post)
+				       dbgtype_endianity(pre) == dbgtype_endianity(post) &&
+				       dbgtype_size(pre) == dbgtype_size(post) &&
+				       same_format(pre, post)
 			       ? TYPE_SAME
 			       : TYPE_OTHER;
 	case DW_TAG_ptr_to_member_type:

@@ -269,11 +269,8 @@ static int say_types(struct type_change *change, const char *lead, Dwarf_Die *pr
 {
 	auto_buf struct buf text = { 0 };
 
-	buf_addf(&text, "%sfrom '", lead);
-	dbgtype_spell(pre, &text);
-	buf_addstr(&text, "' to '");
-	dbgtype_spell(post, &text);
-	buf_addstr(&text, "'");
+	buf_addf(&text, "%sfrom ", lead);
+	dbgtype_spell_change(pre, post, &text);
 	change->text = buf_take(&text);
 	return change->text ? 0 : uspl_fail_nomem(err);
 }

@@ -120,11 +120,8 @@ static void judge_kept(struct layout *layout, struct type_member *old, struct ty
 		layout->change->follows |= follows(old, new, relation);
 	} else if (relation != TYPE_SAME) {
 		say(layout, &new->die, relation == TYPE_OTHER);
-		buf_addf(&layout->text, "'%s' changes from '", new->name);
-		dbgtype_spell(&old->type, &layout->text);
-		buf_addstr(&layout->text, "' to '");
-		dbgtype_spell(&new->type, &layout->text);
-		buf_addstr(&layout->text, "'");
+		buf_addf(&layout->text, "'%s' changes from ", new->name);
+		dbgtype_spell_change(&old->type, &new->type, &layout->text);
 	}
 }
 

@@ -19,11 +19,16 @@
 #include "create/vet/types_changed.h"
 #include "create/vet/vet_checks.h"
 
-/* The nameless enumerations of a build, by the names of their enumerators. */
+struct enumeration {
+	Dwarf_Die die;
+	char *scope; /* "std::string::", "" outside of all */
+};
+
+/* The nameless enumerations of a build, by the scopes and names of their enumerators. */
 struct enumerators {
 	struct dbginfo *dbg;
 	struct strmap by_name; /* of Dwarf_Die, which the map owns */
-	VEC(Dwarf_Die) types;
+	VEC(struct enumeration) types;
 	bool oom;
 };
 
@@ -32,6 +37,8 @@ static void enumerators_release(struct enumerators *list)
 	for (size_t i = 0; i < list->by_name.cap; i++)
 		free(list->by_name.slots[i].value);
 	strmap_release(&list->by_name);
+	for (size_t i = 0; i < list->types.n; i++)
+		free(list->types.items[i].scope);
 	vec_release(&list->types);
 }
 
@@ -48,21 +55,47 @@ static bool is_highest(Dwarf_Die *type, int64_t value)
 	return true;
 }
 
-static bool note_enumerators(struct enumerators *list, Dwarf_Die *type)
+/* Appends "std::string::" for what is in that scope. */
+static void add_scope(const struct die_path *scope, struct buf *buf)
 {
-	Dwarf_Die child, *slot;
+	Dwarf_Die die;
+	const char *name;
 
-	for (bool has = !dwarf_child(type, &child); has; has = !dwarf_siblingof(&child, &child)) {
+	if (!scope || !scope->up)
+		return;
+	add_scope(scope->up, buf);
+	die = scope->die;
+	name = dwarf_diename(&die);
+	buf_addf(buf, "%s::", name ? name : "");
+}
+
+/* The enumerator of that name and of the enumeration's scope; NULL. */
+static Dwarf_Die *find_enumerator(const struct enumerators *list, const struct enumeration *type,
+				  const char *name)
+{
+	auto_buf struct buf key = { 0 };
+
+	buf_addf(&key, "%s%s", type->scope, name);
+	return strmap_get(&list->by_name, buf_str(&key));
+}
+
+static bool note_enumerators(struct enumerators *list, const struct enumeration *type)
+{
+	Dwarf_Die die = type->die, child, *slot;
+
+	for (bool has = !dwarf_child(&die, &child); has; has = !dwarf_siblingof(&child, &child)) {
 		const char *name = dwarf_diename(&child);
+		auto_buf struct buf key = { 0 };
 
-		if (!name || strmap_get(&list->by_name, name) ||
-		    (types_is_count(name) && is_highest(type, dbgtype_value(&child))))
+		if (!name || find_enumerator(list, type, name) ||
+		    (types_is_count(name) && is_highest(&die, dbgtype_value(&child))))
 			continue;
 		slot = malloc(sizeof(*slot));
 		if (!slot)
 			return false;
 		*slot = child;
-		if (!strmap_set(&list->by_name, name, slot)) {
+		buf_addf(&key, "%s%s", type->scope, name);
+		if (key.oom || !strmap_set(&list->by_name, buf_str(&key), slot)) {
 			free(slot);
 			return false;
 		}
@@ -73,7 +106,8 @@ static bool note_enumerators(struct enumerators *list, Dwarf_Die *type)
 static enum walk note_die(struct die_path *at, void *arg)
 {
 	struct enumerators *list = arg;
-	Dwarf_Die *slot;
+	auto_buf struct buf scope = { 0 };
+	struct enumeration *slot;
 
 	switch (dwarf_tag(&at->die)) {
 	case DW_TAG_compile_unit:
@@ -85,11 +119,13 @@ static enum walk note_die(struct die_path *at, void *arg)
 		if (dwarf_diename(&at->die))
 			return WALK_PAST;
 		slot = vec_push(&list->types);
-		if (!slot || !note_enumerators(list, &at->die)) {
+		add_scope(at->up, &scope);
+		if (slot)
+			*slot = (struct enumeration){ at->die, strdup(buf_str(&scope)) };
+		if (!slot || scope.oom || !slot->scope || !note_enumerators(list, slot)) {
 			list->oom = true;
 			return WALK_STOP;
 		}
-		*slot = at->die;
 		return WALK_PAST;
 	default:
 		return WALK_PAST;
@@ -113,16 +149,17 @@ static void say(const struct diff *diff, const struct enumerators *post, Dwarf_D
 
 /* Warns of the first enumerator of an enumeration that has another value. */
 static void compare_type(const struct diff *diff, const struct enumerators *pre,
-			 const struct enumerators *post, Dwarf_Die *type)
+			 const struct enumerators *post, const struct enumeration *type)
 {
-	Dwarf_Die child, *old;
+	Dwarf_Die die = type->die, child, *old;
 
-	for (bool has = !dwarf_child(type, &child); has; has = !dwarf_siblingof(&child, &child)) {
-		old = dwarf_diename(&child) ? strmap_get(&pre->by_name, dwarf_diename(&child))
-					    : NULL;
+	for (bool has = !dwarf_child(&die, &child); has; has = !dwarf_siblingof(&child, &child)) {
+		const char *name = dwarf_diename(&child);
+
+		old = name ? find_enumerator(pre, type, name) : NULL;
 		if (!old || dbgtype_value(old) == dbgtype_value(&child))
 			continue;
-		say(diff, post, type, old, &child);
+		say(diff, post, &die, old, &child);
 		return;
 	}
 }
@@ -138,7 +175,7 @@ static bool carries_code(const struct unit *unit)
 int vet_warn_enumerators(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	auto_enumerators struct enumerators pre = { 0 }, post = { 0 };
-	Dwarf_Die *type;
+	struct enumeration *type;
 
 	if (!carries_code(unit) || !unit->pre.path)
 		return 0;

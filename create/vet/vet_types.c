@@ -197,15 +197,38 @@ static bool signature_changes(const struct objsym *sym, struct buf *was, struct 
 	return true;
 }
 
+/*
+ * May other modules call it by its name? A version script may hide it, and programs export what
+ * libraries refer to, or all (-rdynamic).
+ */
+static bool is_exported(const struct diff *diff, const struct objsym *sym)
+{
+	auto_free char *bare = strndup(sym->name, strcspn(sym->name, "@"));
+
+	if (sym->bind == STB_LOCAL || sym->vis == STV_HIDDEN || sym->vis == STV_INTERNAL)
+		return false;
+	if (!diff->left_out.linked || !bare)
+		return is_library(diff->target);
+	return linked_exports(diff->left_out.linked, bare);
+}
+
 int vet_exports(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
-	for (size_t i = 0; is_library(diff->target) && i < unit->post.obj->syms.n; i++) {
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
-		auto_buf struct buf was = { 0 }, is = { 0 };
+		auto_buf struct buf was = { 0 }, is = { 0 }, place = { 0 };
 
-		if (sym->bind == STB_LOCAL || sym->vis == STV_HIDDEN || sym->vis == STV_INTERNAL ||
-		    !signature_changes(sym, &was, &is))
+		if (!is_exported(diff, sym) || !signature_changes(sym, &was, &is))
 			continue;
+		if (!is_library(diff->target)) {
+			report_warn(diff->report,
+				    "%s: '%s' changes from '%s' to '%s', and the program exports "
+				    "it: a plugin that calls it by its name goes on calling it as "
+				    "before",
+				    sym_srcloc(sym, &place), sym->name, buf_str(&was),
+				    buf_str(&is));
+			continue;
+		}
 		sym_refuse(sym, err, USPL_E_UNSUPPORTED,
 			   "the exported function '%s' changes from '%s' to '%s'", sym->name,
 			   buf_str(&was), buf_str(&is));
