@@ -159,11 +159,90 @@ static int local_value(const struct fit *fit, const struct objsym *sym, taddr *r
 	return 0;
 }
 
+/* Names that the patch brings to other programs. */
+struct brought {
+	bool known;
+	struct strmap names; /* -> struct build_link */
+};
+
+/* Notes the global names that a unit of a program defines after the patch only. */
+static int note_new_names(const struct build_unit *unit, const struct build_link *link,
+			  struct strmap *names, struct uspl_err *err)
+{
+	auto_objfile struct objfile *pre = NULL, *post = NULL;
+	int rc = unit->pre_obj ? objfile_read_code(unit->pre_obj, &pre, err) : 0;
+
+	if (rc)
+		return rc;
+	rc = objfile_read_code(unit->post_obj, &post, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < post->syms.n; i++) {
+		const struct objsym *sym = post->syms.items[i];
+		const struct objsym *old = pre ? objfile_symbol(pre, sym->name) : NULL;
+
+		if (sym->bind != STB_LOCAL && sym->sec && !(old && old->sec) &&
+		    !strmap_set(names, sym->name, (void *)link))
+			return uspl_fail_nomem(err);
+	}
+	return 0;
+}
+
+static int find_new_names(const struct fit *fit, struct strmap *names, struct uspl_err *err)
+{
+	const struct build_link *link;
+
+	vec_for_each (&fit->build->links, link) {
+		const size_t *index;
+
+		vec_for_each (&link->units, index) {
+			const struct build_unit *unit = &fit->build->units.items[*index];
+			bool differs = unit->post_obj &&
+				       (!unit->pre_obj || strcmp(unit->pre_obj, unit->post_obj));
+			int rc = differs && strcmp(link->path, fit->target->path)
+					 ? note_new_names(unit, link, names, err)
+					 : 0;
+
+			if (rc)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+/* *ret: the program other than the target to which the patch brings that name; NULL. */
+static int brought_elsewhere(const struct fit *fit, const char *name, const struct build_link **ret,
+			     struct uspl_err *err)
+{
+	struct brought *brought = fit->brought;
+	int rc = brought && !brought->known ? find_new_names(fit, &brought->names, err) : 0;
+
+	*ret = NULL;
+	if (rc || !brought)
+		return rc;
+	brought->known = true;
+	*ret = strmap_get(&brought->names, name);
+	return 0;
+}
+
+static int refuse_elsewhere(const struct fit *fit, const char *name, const struct build_link *other,
+			    struct uspl_err *err)
+{
+	uspl_fail(err, USPL_E_UNRESOLVED,
+		  "'%s' is new in '%s': new code of '%s' can't refer to what an update brings to "
+		  "another program or library",
+		  name, other->path, fit->file->image->name);
+	uspl_hint(err, "define what is new in a source of '%s', too, under another name",
+		  fit->file->image->name);
+	return -USPL_E_UNRESOLVED;
+}
+
 /* A global name that the file doesn't define, or defines in several places. */
 static int other_value(const struct fit *fit, const struct objsym *sym, bool ambiguous,
 		       struct uspl_err *err)
 {
 	const struct image *image = fit->file->image;
+	const struct build_link *other;
 	size_t n = 0;
 	enum library_answer answer;
 	taddr value;
@@ -173,8 +252,15 @@ static int other_value(const struct fit *fit, const struct objsym *sym, bool amb
 	    earlier_brings(fit->earlier, fit->target, sym->name))
 		return 0;
 	rc = libraries_define(fit->build, fit->file, sym->name, &answer, &n, err);
-	if (rc || answer != LIBRARY_NONE)
+	if (rc || answer == LIBRARY_ONE)
 		return rc;
+	rc = brought_elsewhere(fit, sym->name, &other, err);
+	if (rc)
+		return rc;
+	if (other)
+		return refuse_elsewhere(fit, sym->name, other, err);
+	if (answer == LIBRARY_UNKNOWN)
+		return 0;
 	if (ambiguous) {
 		struct own_names own = own_names_find(fit->match, sym->name);
 
@@ -243,7 +329,13 @@ static int fit_linked(const struct build *build, const struct build_link *link,
 		      struct update_target *target, struct uspl_err *err)
 {
 	static const struct earlier none = { 0 };
-	struct fit fit = { .build = build, .target = target, .earlier = &none };
+	struct brought brought = { 0 };
+	struct fit fit = {
+		.build = build,
+		.target = target,
+		.earlier = &none,
+		.brought = &brought,
+	};
 	auto_linked struct linked *linked = NULL;
 	int rc = linked_open(link, link->before, &none, target, &linked, err);
 
@@ -254,6 +346,7 @@ static int fit_linked(const struct build *build, const struct build_link *link,
 	if (!rc)
 		rc = fit_link(&fit, err);
 	match_free(fit.match);
+	strmap_release(&brought.names);
 	if (rc)
 		uspl_context(err, "'%s' as it is built before the patch could not be patched",
 			     link->path);

@@ -19,6 +19,8 @@ struct fit {
 	const struct image_file *file;
 	const struct earlier *earlier;
 	struct match *match; /* after fit_match; the caller frees it */
+	/* What the patch brings to other programs, looked up when it is needed; NULL: not asked. */
+	struct brought *brought;
 };
 
 /*

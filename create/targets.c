@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/demangle.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "create/diff.h"
@@ -279,6 +280,56 @@ static int add_targets(struct adding *adding, const struct targets_wanted *wante
 	return adding->unshipped.oom ? uspl_fail_nomem(err) : 0;
 }
 
+static bool is_library(const struct update_target *target)
+{
+	return target->soname || strstr(target->name, ".so");
+}
+
+/* A new variable that the dynamic linker would make one with those of other modules. */
+static bool is_shared_variable(const struct objsym *sym)
+{
+	return sym->sec && (sym->sec->flags & SHF_WRITE) && sym->bind != STB_LOCAL &&
+	       sym->vis == STV_DEFAULT && sym->type != STT_FUNC && sym->type != STT_SECTION;
+}
+
+/* A new variable of one name, in a program and a library: the process would have two of them. */
+static int check_shared(const struct update_target *one, const struct update_target *other,
+			struct uspl_err *err)
+{
+	if (!is_library(one) && !is_library(other))
+		return 0;
+	for (size_t i = 0; i < one->new_code->syms.n; i++) {
+		const struct objsym *sym = one->new_code->syms.items[i], *twin;
+		auto_free char *name = NULL;
+
+		twin = is_shared_variable(sym) ? objfile_symbol(other->new_code, sym->name) : NULL;
+		if (!twin || !is_shared_variable(twin))
+			continue;
+		name = demangle_name(sym->name);
+		uspl_fail(err, USPL_E_UNSUPPORTED,
+			  "the variable '%s' is new in '%s' and in '%s', which would have one for "
+			  "both after a new start, and each have one of its own now",
+			  name ? name : sym->name, one->name, other->name);
+		uspl_hint(err, "let one of them have it, and the other one call a function that "
+			       "exists");
+		return -USPL_E_UNSUPPORTED;
+	}
+	return 0;
+}
+
+static int check_all_shared(const struct update *update, struct uspl_err *err)
+{
+	for (size_t i = 0; i < update->targets.n; i++)
+		for (size_t j = 0; j < i; j++) {
+			int rc = check_shared(&update->targets.items[i], &update->targets.items[j],
+					      err);
+
+			if (rc)
+				return rc;
+		}
+	return 0;
+}
+
 static int no_change(const struct adding *adding, struct uspl_err *err)
 {
 	return uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code%s",
@@ -303,6 +354,8 @@ int targets_add(struct build *build, const struct targets_wanted *wanted,
 		rc = add_targets(&adding, wanted, &any, err);
 	if (!rc && !any)
 		rc = check_unlinked(build, err);
+	if (!rc)
+		rc = check_all_shared(update, err);
 	/* Where the same change is no code elsewhere, the counters alone have changed. */
 	if (!rc && adding.counting && !adding.compared)
 		rc = refuse_counting(adding.counting, err);

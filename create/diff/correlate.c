@@ -20,7 +20,8 @@
  * linker keeps one. A copy that is new in its unit is paired with another unit's of the pre build,
  * which has its own twin: that pair has one direction only, from the post build to the pre build.
  *
- * Twins share the pre build's refname. A new local symbol whose refname the pre build uses for
+ * Twins share the pre build's refname. A new name of a function that has one goes by that, too: in
+ * the process it has no other entry. A new local symbol whose refname the pre build uses for
  * something else gets a "~" behind it.
  */
 
@@ -289,14 +290,17 @@ static int name_post(struct unit *unit, const struct strmap *used, struct uspl_e
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		struct objsym *sym = unit->post.obj->syms.items[i];
 		struct syminfo *syminfo = syminfo_of(sym);
+		const struct objsym *owner, *twin;
 
 		if (!has_name(sym) || !is_defined(sym))
 			continue;
-		if (syminfo->twin)
-			syminfo->refname = syminfo_of(syminfo->twin)->refname;
+		owner = sym_other_name_of(sym);
+		twin = syminfo->twin || !owner ? syminfo->twin : syminfo_of(owner)->twin;
+		if (twin)
+			syminfo->refname = syminfo_of(twin)->refname;
 		else
 			syminfo->refname = make_refname(unit->post.obj, unit, sym, "");
-		if (!syminfo->twin && syminfo->refname && sym->bind == STB_LOCAL &&
+		if (!twin && syminfo->refname && sym->bind == STB_LOCAL &&
 		    strmap_get(used, syminfo->refname))
 			syminfo->refname = make_refname(unit->post.obj, unit, sym, "~");
 		if (!syminfo->refname)

@@ -81,6 +81,8 @@ static int follow_symbol(struct selection *sel, struct objsym *sym)
 		def = strmap_get(&sel->diff->post_defs, sym->name);
 	if (!def)
 		return 0;
+	if (!syminfo_of(def)->twin && sym_other_name_of(def))
+		def = sym_other_name_of(def);
 	if (def->shndx == SHN_COMMON) {
 		syminfo_of(def)->carried = !syminfo_of(def)->twin;
 		return 0;

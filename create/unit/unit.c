@@ -73,14 +73,14 @@ bool sym_is_variable(const struct objsym *sym)
 	}
 }
 
-bool sym_is_local_alias(const struct objsym *sym)
+struct objsym *sym_other_name_of(const struct objsym *sym)
 {
-	static const char suffix[] = ".localalias";
-	const struct objsym *owner = sym_is_function(sym) ? secinfo_of(sym->sec)->owner : NULL;
-	size_t len = owner ? strlen(owner->name) : 0;
+	struct objsym *owner = sym_is_function(sym) ? secinfo_of(sym->sec)->owner : NULL;
 
-	return owner && owner != sym && sym->bind == STB_LOCAL && owner->value == sym->value &&
-	       !strncmp(sym->name, owner->name, len) && name_starts(sym->name + len, suffix);
+	return owner && owner != sym && owner->value == sym->value && sym->type == STT_FUNC &&
+			       owner->type == STT_FUNC
+		       ? owner
+		       : NULL;
 }
 
 bool sec_refers_to(const struct objsec *sec, const struct objsym *sym)

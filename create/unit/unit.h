@@ -172,10 +172,10 @@ bool sym_is_compiler_made(const struct objsym *sym);
  */
 bool sym_is_pointer_for_tables(const struct objsym *sym);
 /*
- * Is it a name of the compiler's (gcc's f.localalias), by which a library calls its own function f
- * whatever else is called so? References by such a name are by section, as a rule.
+ * The function that a symbol is another name of (an alias; gcc makes f.localalias by itself, by which
+ * a library calls its own f); NULL if it is none.
  */
-bool sym_is_local_alias(const struct objsym *sym);
+struct objsym *sym_other_name_of(const struct objsym *sym);
 /* Does a section refer to that very symbol? */
 bool sec_refers_to(const struct objsec *sec, const struct objsym *sym);
 /* Are the bytes of two sections that have some equal, whatever they refer to? */

@@ -335,7 +335,7 @@ static int vet_aliases(const struct diff *diff, const struct unit *unit, struct 
 			continue;
 		owner = secinfo_of(sym->sec)->owner;
 		twin = syminfo_of(owner)->twin;
-		if (sym == owner || !twin || sym_is_local_alias(sym) ||
+		if (sym == owner || !twin ||
 		    has_alias(&syminfo_of(twin)->unit->pre, twin->sec, syminfo_of(sym)->refname))
 			continue;
 		sym_refuse(sym, err, USPL_E_UNSUPPORTED,

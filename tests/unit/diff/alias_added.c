@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// alias_added.c - a function that changes gets another name
-// ways: gcc -O0, gcc -O2
-// refuses: unsupported another name of 'f'
+// alias_added.c - a function that changes gets another name, by which new code calls it
+// ways: gcc -O0, gcc -O2, clang -O2
+// redirects: f g
+// refers: f
 
-int f(int x)
+__attribute__((noinline)) int f(int x)
 {
 #ifndef PATCHED
 	return x;
@@ -15,3 +16,12 @@ int f(int x)
 #ifdef PATCHED
 int h(int) __attribute__((alias("f")));
 #endif
+
+int g(int x)
+{
+#ifndef PATCHED
+	return 1;
+#else
+	return h(x);
+#endif
+}
