@@ -53,6 +53,48 @@ static int vet_compiler(const struct diff *diff, const struct unit *unit, struct
 	return -USPL_E_UNSUPPORTED;
 }
 
+/* Do two sections that nothing is known of yet refer to the same by name? */
+static bool same_names(const struct objsec *one, const struct objsec *other)
+{
+	for (size_t i = 0; i < one->rels.n && one->rels.n == other->rels.n; i++) {
+		const struct objrel *a = &one->rels.items[i], *b = &other->rels.items[i];
+
+		if (a->offset != b->offset || a->addend != b->addend ||
+		    strcmp(a->sym->sec && !*a->sym->name ? a->sym->sec->name : a->sym->name,
+			   b->sym->sec && !*b->sym->name ? b->sym->sec->name : b->sym->name))
+			return false;
+	}
+	return one->rels.n == other->rels.n;
+}
+
+/*
+ * With -fsanitize=cfi pointers to functions lead into a table of jumps, and calls by pointer check
+ * that they do. The process's table can't grow, and pointers that it has kept lead into no other.
+ */
+static int vet_jump_tables(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	static const char name[] = ".text..L.cfi.jumptable";
+
+	(void)diff;
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
+		const struct objsec *sec = unit->post.obj->secs.items[i], *old;
+
+		if (!name_starts(sec->name, name))
+			continue;
+		old = objfile_section(unit->pre.obj, sec->name);
+		if (old && sec_same_bytes(old, sec) && same_names(old, sec))
+			continue;
+		uspl_fail(err, USPL_E_UNSUPPORTED,
+			  "%s: the table of functions that pointers may lead to "
+			  "(-fsanitize=cfi) changes",
+			  unit->source);
+		uspl_hint(err, "take no address of a function of which none was taken, and leave "
+			       "the functions whose address is taken where they are");
+		return -USPL_E_UNSUPPORTED;
+	}
+	return 0;
+}
+
 /* Code that belongs to no function: hand-written assembly without .type, or a top-level asm. */
 static int vet_nameless_code(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
@@ -397,6 +439,7 @@ int vet_objects(const struct diff *diff, struct uspl_err *err)
 	static const struct check checks[] = {
 		{ vet_lto, AUTHORS_CODE },
 		{ vet_compiler, AUTHORS_BUILD },
+		{ vet_jump_tables, AUTHORS_CODE },
 		{ vet_thread_variables, AUTHORS_VARIABLES },
 	};
 

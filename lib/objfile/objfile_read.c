@@ -169,6 +169,10 @@ static int place_symbol(struct reader *r, struct objsym *sym, const GElf_Sym *gs
 		sym->shndx = SHN_ABS;
 		return 0;
 	}
+	/* LLVM gives each function of a table of jumps (-fsanitize=cfi) the size of the table. */
+	if (sym->type == STT_FUNC && sym->value <= sym->sec->size &&
+	    sym->size > sym->sec->size - sym->value)
+		sym->size = sym->sec->size - sym->value;
 	if (sym->value > sym->sec->size || sym->size > sym->sec->size - sym->value)
 		return damaged(r, "a symbol reaches beyond its section");
 	if (sym->type == STT_SECTION && !sym->sec->secsym)
