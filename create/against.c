@@ -190,8 +190,7 @@ static void read_one(size_t index, void *ctx)
 static int try_target(struct against *against, const struct reading *reading,
 		      struct update_target *target, struct uspl_err *err)
 {
-	struct fit fit = { against->build, target, &reading->file, against->earlier, NULL,
-			   NULL };
+	struct fit fit = { against->build, target, &reading->file, against->earlier, NULL, NULL };
 	auto_objfile struct objfile *whole = NULL;
 	int rc = whole_code(against->build, against->earlier, target, &whole, err);
 
