@@ -172,8 +172,8 @@ bool sym_is_compiler_made(const struct objsym *sym);
  */
 bool sym_is_pointer_for_tables(const struct objsym *sym);
 /*
- * The function that a symbol is another name of (an alias; gcc makes f.localalias by itself, by which
- * a library calls its own f); NULL if it is none.
+ * The function that a symbol is another name of (an alias; gcc makes f.localalias by itself, by
+ * which a library calls its own f); NULL if it is none.
  */
 struct objsym *sym_other_name_of(const struct objsym *sym);
 /* Does a section refer to that very symbol? */
