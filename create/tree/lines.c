@@ -78,7 +78,7 @@ static void number_lines(line_list *pre, line_list *post)
 			end++;
 		/*
 		 * New lines get the numbers of the old ones that they replace, if these are as
-		 * many, else numbers of their own, behind base.
+		 * many, or have their words; else numbers of their own, behind base.
 		 */
 		before = i ? post->items[i - 1].old : 0;
 		behind = end < post->n ? post->items[end].old - 1 : pre->n;
@@ -88,8 +88,14 @@ static void number_lines(line_list *pre, line_list *post)
 				post->items[i].number = pre->items[before++].number;
 			}
 		} else {
-			for (; i < end; i++)
-				post->items[i].number = base + i + 1;
+			for (; i < end; i++) {
+				size_t from = post->items[i].reflowed;
+
+				post->items[i].number =
+					from ? pre->items[from - 1].number : base + i + 1;
+				if (from)
+					pre->items[from - 1].stays = true;
+			}
 		}
 	}
 }
@@ -157,6 +163,9 @@ int lines_renumber(const struct buf *pre, bool numbered, const struct buf *post,
 		return rc;
 	count_lines(&old, numbered);
 	rc = lines_pair(&old, &new, err);
+	if (rc)
+		return rc;
+	rc = lines_reflow(&old, &new, err);
 	if (rc)
 		return rc;
 	number_lines(&old, &new);

@@ -12,6 +12,7 @@
  * numbers.
  *
  *     lines_pair       which lines of the new text are lines of the old one
+ *     lines_reflow     which ones are only written differently
  *     lines_scan       before which lines a directive may stand
  *     lines_renumber   from both to the text that is compiled
  */
@@ -31,6 +32,8 @@ struct line {
 	size_t len; /* with its line end */
 	/* in the text after the patch: which line of the old text, from 1; 0: it is new */
 	size_t old;
+	/* The same of a line that is the old one's words, broken at other places; from 1, or 0. */
+	size_t reflowed;
 	size_t number; /* as the compiler is to count it; in the old text, as it has counted it */
 	bool stays;    /* in the old text: a line of the new one has its number */
 	bool safe;     /* `#line` may stand before it */
@@ -52,6 +55,16 @@ int lines_split(const char *text, size_t len, line_list *ret, struct uspl_err *e
  * common for one of reasonable size, lines are left as new.
  */
 int lines_pair(const line_list *pre, line_list *post, struct uspl_err *err) uspl_must_check;
+
+/* The shortest script alone; a block may begin anywhere among lines that are the same. */
+int lines_pair_shortest(const line_list *pre, line_list *post,
+			struct uspl_err *err) uspl_must_check;
+
+/*
+ * Sets `old` in lines that differ from the old ones in blanks alone, and `reflowed` in those whose
+ * words stood in other lines. After lines_pair.
+ */
+int lines_reflow(const line_list *pre, line_list *post, struct uspl_err *err) uspl_must_check;
 
 /*
  * Sets `safe`, `code` and `ends_group`. False if the text has #line directives of its own: it was

@@ -99,7 +99,7 @@ static void walk_back(const struct grid *grid, size_t d, size_t i)
 	}
 }
 
-static int pair_lines(const line_list *pre, line_list *post, struct uspl_err *err)
+int lines_pair_shortest(const line_list *pre, line_list *post, struct uspl_err *err)
 {
 	size_t head = 0, tail = 0, least = pre->n < post->n ? pre->n : post->n;
 	auto_grid struct grid grid = { 0 };
@@ -227,7 +227,7 @@ static void move_blocks(const line_list *pre, line_list *post)
 
 int lines_pair(const line_list *pre, line_list *post, struct uspl_err *err)
 {
-	int rc = pair_lines(pre, post, err);
+	int rc = lines_pair_shortest(pre, post, err);
 
 	if (rc)
 		return rc;

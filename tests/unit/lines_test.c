@@ -72,6 +72,14 @@ static const struct { const char *what, *pre, *post, *want; } texts[] = {
 	  "n\na\n#line 7 \"x.y\"\nb\n" },
 	{ "markers of its own", "# 1 \"x.c\"\nb\n", "# 1 \"x.c\"\nn\nb\n", "# 1 \"x.c\"\nn\nb\n" },
 	{ "open to the end", "/* \"\nb\n", "/* \"\nn\nb", "/* \"\nn\nb" },
+	{ "indented anew", "a;\nb;\nc;\n", "{\n\ta;\n\tb;\n}\nc;\n",
+	  "#line 1000001\n{\n#line 1\n\ta;\n\tb;\n#line 1000004\n}\n#line 3\nc;\n" },
+	{ "a call on one line less", "f(a,\n  b);\ng();\n", "f(a, b);\ng();\n", "f(a, b);\n#line 3\ng();\n" },
+	{ "a call on one line more", "f(a, b);\ng();\n", "f(a,\n  b);\ng();\n", "f(a,\n  b);\n#line 2\ng();\n" },
+	{ "broken anew, and another argument", "f(a,\n  b);\ng();\n", "f(a, c, b);\ng();\n",
+	  "#line 1000001\nf(a, c, b);\n#line 3\ng();\n" },
+	{ "two lines become one", "a;\nb;\nc;\n", "a; b;\nc;\n", "a; b;\n#line 3\nc;\n" },
+	{ "a number is there once", "a; b;\nc;\n", "a;\nb;\nc;\n", "a;\n#line 1000002\nb;\n#line 2\nc;\n" },
 	{ "a backslash at the end", "\"\\", "n\n\"\\", "#line 1000001\nn\n#line 1\n\"\\" },
 };
 /* clang-format on */

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// lines_reflow.c - lines that are only written differently
+//
+// A tool that formats a source indents lines anew, and breaks them at other places. To the compiler
+// nothing has changed, but the numbers of its lines: with them go __LINE__ and all functions that
+// have it. So where old lines were replaced by others, two more looks are taken:
+//
+// 1. Lines that differ in blanks alone are the same lines.
+// 2. Where that leaves as many lines on both sides, these take each other's place as they do
+//    otherwise. Else the words of both are paired. A new line that has no word of its own gets the
+//    number of the old line that its first word comes from, if no line before it has that already:
+//    a number is there once, since it may be a state to code that says `case __LINE__`.
+
+#include "create/tree/lines.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* The lines from `first` to before `end` in both texts, of which none is paired. */
+struct gap {
+	size_t pre_first, pre_end, post_first, post_end;
+};
+
+typedef int (*gap_visit)(const line_list *pre, line_list *post, const struct gap *gap,
+			 struct uspl_err *err);
+
+static int for_each_gap(const line_list *pre, line_list *post, gap_visit visit,
+			struct uspl_err *err)
+{
+	for (size_t i = 0; i < post->n; i++) {
+		struct gap gap = { i ? post->items[i - 1].old : 0, pre->n, i, i };
+		int rc;
+
+		while (gap.post_end < post->n && !post->items[gap.post_end].old)
+			gap.post_end++;
+		if (gap.post_end < post->n)
+			gap.pre_end = post->items[gap.post_end].old - 1;
+		i = gap.post_end;
+		if (gap.post_first == gap.post_end || gap.pre_first >= gap.pre_end)
+			continue;
+		rc = visit(pre, post, &gap, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Appends a line without its blanks. The texts of ret point into `text`, which has room for it. */
+static int add_dense(const struct line *line, struct buf *text, line_list *ret,
+		     struct uspl_err *err)
+{
+	struct line *dense = vec_push(ret);
+	size_t start = text->len;
+
+	if (!dense)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; i < line->len; i++)
+		if (!isspace((unsigned char)line->text[i]))
+			text->data[text->len++] = line->text[i];
+	dense->text = text->data + start;
+	dense->len = text->len - start;
+	return 0;
+}
+
+static int make_dense(const line_list *lines, size_t first, size_t end, struct buf *text,
+		      line_list *ret, struct uspl_err *err)
+{
+	size_t room = 1;
+
+	for (size_t i = first; i < end; i++)
+		room += lines->items[i].len;
+	text->data = malloc(room);
+	if (!text->data)
+		return uspl_fail_nomem(err);
+	text->cap = room;
+	for (size_t i = first; i < end; i++) {
+		int rc = add_dense(&lines->items[i], text, ret, err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int pair_dense(const line_list *pre, line_list *post, const struct gap *gap,
+		      struct uspl_err *err)
+{
+	auto_buf struct buf old_text = { 0 }, new_text = { 0 };
+	auto_lines line_list old = { 0 };
+	auto_lines line_list new = { 0 };
+	int rc = make_dense(pre, gap->pre_first, gap->pre_end, &old_text, &old, err);
+
+	if (rc)
+		return rc;
+	rc = make_dense(post, gap->post_first, gap->post_end, &new_text, &new, err);
+	if (rc)
+		return rc;
+	rc = lines_pair_shortest(&old, &new, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < new.n; i++)
+		if (new.items[i].old)
+			post->items[gap->post_first + i].old = gap->pre_first + new.items[i].old;
+	return 0;
+}
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Appends a line's words. `number` of each is the line that it stands on. */
+static int add_words(const struct line *line, size_t number, line_list *ret, struct uspl_err *err)
+{
+	const char *end = line->text + line->len;
+
+	for (const char *p = line->text; p < end;) {
+		size_t len = 0;
+		struct line *word;
+
+		while (p + len < end && is_word(p[len]))
+			len++;
+		len = len ? len : 1;
+		if (!isspace((unsigned char)*p)) {
+			word = vec_push(ret);
+			if (!word)
+				return uspl_fail_nomem(err);
+			word->text = p;
+			word->len = len;
+			word->number = number;
+		}
+		p += len;
+	}
+	return 0;
+}
+
+static int split_words(const line_list *lines, size_t first, size_t end, line_list *ret,
+		       struct uspl_err *err)
+{
+	for (size_t i = first; i < end; i++) {
+		int rc = add_words(&lines->items[i], i, ret, err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int pair_words(const line_list *pre, line_list *post, const struct gap *gap,
+		      struct uspl_err *err)
+{
+	auto_lines line_list old = { 0 };
+	auto_lines line_list new = { 0 };
+	size_t taken = gap->pre_first; /* the old lines before this one, counted from 0 */
+	int rc = 0;
+
+	if (gap->pre_end - gap->pre_first == gap->post_end - gap->post_first)
+		return 0;
+	rc = split_words(pre, gap->pre_first, gap->pre_end, &old, err);
+	if (rc)
+		return rc;
+	rc = split_words(post, gap->post_first, gap->post_end, &new, err);
+	if (rc)
+		return rc;
+	rc = lines_pair_shortest(&old, &new, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < new.n;) {
+		const struct line *first = &new.items[i];
+		size_t from = first->old ? old.items[first->old - 1].number : 0;
+		bool known = true;
+
+		for (; i < new.n &&new.items[i].number == first->number; i++)
+			known &= new.items[i].old != 0;
+		if (!known || from < taken)
+			continue;
+		post->items[first->number].reflowed = from + 1;
+		taken = from + 1;
+	}
+	return 0;
+}
+
+int lines_reflow(const line_list *pre, line_list *post, struct uspl_err *err)
+{
+	int rc = for_each_gap(pre, post, pair_dense, err);
+
+	return rc ? rc : for_each_gap(pre, post, pair_words, err);
+}
