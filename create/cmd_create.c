@@ -504,6 +504,8 @@ int cmd_create(int argc, char **argv, struct uspl_err *err)
 	progress_ask(&line, &options.build);
 	hold_signals(SIG_BLOCK);
 	rc = create(&options, err);
+	/* The folder with what was fetched is to go before a signal ends us here. */
+	package_release(&options.package);
 	hold_signals(SIG_UNBLOCK);
 	return rc < 0 ? authors_say(rc, err, AUTHORS_REFUSALS) : rc;
 }

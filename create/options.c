@@ -353,6 +353,7 @@ int options_fetch(struct create_options *options, struct uspl_err *err)
 	if (rc)
 		return rc;
 	options->build.source = package->tree;
+	options->build.origin = package->origin;
 	options->build.series = options->build.partly;
 	options->against.of_package = true;
 	vec_for_each (&package->changes, change) {

@@ -115,7 +115,9 @@ static int find_changes(struct package *package, const struct source_package *fr
 			return rc;
 	}
 	package->tree = strdup(from->tree);
-	return package->tree ? 0 : uspl_fail_nomem(err);
+	if (asprintf(&package->origin, "%s %s", from->name, from->version) < 0)
+		package->origin = NULL;
+	return package->tree && package->origin ? 0 : uspl_fail_nomem(err);
 }
 
 static int fetch_files(struct package *package, const struct source_package *from,
@@ -222,6 +224,7 @@ void package_release(struct package *package)
 	free(package->to);
 	free(package->folder);
 	free(package->tree);
+	free(package->origin);
 	series_release(&package->changes);
 	*package = (struct package){ 0 };
 }

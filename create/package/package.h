@@ -18,6 +18,7 @@ struct package {
 	char *from, *to; /* its versions */
 	char *folder;    /* where all of it lies */
 	char *tree;      /* the older source */
+	char *origin;    /* that source by its name, wherever it lies this time */
 	/*
 	 * What the newer source differs in: one file, or one for each patch that the newer version
 	 * has more, and last what these don't bring, if there is anything.

@@ -4,9 +4,13 @@
 #include "create/package/source_package.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "base/file.h"
+#include "create/tree/tree.h"
 #include "package/dpkg.h"
 
 /* The first stanza of a package of exactly this name, or else the first one: apt knows binaries. */
@@ -121,9 +125,46 @@ static int fetch(struct apt *apt, const struct source_package *source, const cha
 	}
 }
 
+/* What a file gets that was written while the source was unpacked. */
+struct written {
+	time_t since;
+	struct timespec times[2];
+};
+
+static int set_time(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
+{
+	const struct written *written = ctx;
+
+	if (st->st_mtime < written->since ||
+	    utimensat(AT_FDCWD, path, written->times, AT_SYMLINK_NOFOLLOW) == 0)
+		return 0;
+	return uspl_fail_errno(err, "cannot set the time of '%s'", path);
+}
+
+/*
+ * dpkg-source leaves the files that it patches with the time of day, all the same one. By that of
+ * the changelog they are as new to make, and the tree has the same times whenever it is unpacked: a
+ * build that --prebuild has kept goes by these.
+ */
+static int set_times(const char *tree, time_t since, struct uspl_err *err)
+{
+	auto_free char *changelog = file_join(tree, "debian/changelog");
+	struct written written = { .since = since };
+	struct stat st;
+
+	if (!changelog)
+		return uspl_fail_nomem(err);
+	if (stat(changelog, &st) < 0)
+		return uspl_fail_errno(err, "cannot read '%s'", changelog);
+	written.times[0] = written.times[1] = st.st_mtim;
+	return tree_walk(tree, set_time, &written, err);
+}
+
 static int unpack(const struct source_package *source, const char *dsc, bool damaged,
 		  struct uspl_err *err)
 {
+	/* A file system's clock may be a little behind. */
+	time_t since = time(NULL) - 1;
 	const char *argv[] = { "dpkg-source",
 			       "-x",
 			       damaged ? "--no-check" : dsc,
@@ -136,7 +177,7 @@ static int unpack(const struct source_package *source, const char *dsc, bool dam
 	if (status > 0)
 		return uspl_fail(err, USPL_E_FILE, "cannot unpack the source of %s %s: %.600s",
 				 source->name, source->version, dpkg_complaint(&errors));
-	return status;
+	return status ? status : set_times(source->tree, since, err);
 }
 
 int source_package_fetch(struct apt *apt, const char *name, const char *version, const char *tree,

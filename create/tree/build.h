@@ -34,7 +34,9 @@ typedef VEC(struct build_earlier) build_earlier_list;
 
 /* What the user asked for. */
 struct build_options {
-	const char *source;              /* the tree's root */
+	const char *source; /* the tree's root */
+	/* Names the source where its folder is another one each time; NULL: it is known by that. */
+	const char *origin;
 	VEC(struct build_patch) patches; /* applied in order */
 	bool series; /* each of them makes a build of its own, after those before it */
 	bool partly; /* of a series: one may be taken back, and the next one not apply without it */

@@ -70,6 +70,7 @@ int paths_find(const struct build_options *options, const struct prebuild *prebu
 {
 	int rc = 0;
 
+	ret->origin = options->origin;
 	if (prebuild->folder)
 		ret->work = file_join(prebuild->folder, "work");
 	else {

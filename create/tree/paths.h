@@ -11,10 +11,11 @@ struct uspl_err;
 
 /* The folders of one run; all absolute and without symbolic links. */
 struct build_paths {
-	char *source; /* the user's tree */
-	char *work;   /* the work folder, with the copy in it: */
-	char *tree;   /* WORK/tree */
-	int lock;     /* held as long as the work folder is this run's alone; -1: it isn't */
+	char *source;       /* the user's tree */
+	const char *origin; /* as in build_options */
+	char *work;         /* the work folder, with the copy in it: */
+	char *tree;         /* WORK/tree */
+	int lock;           /* held as long as the work folder is this run's alone; -1: it isn't */
 };
 
 /* The root of the user's tree, absolute and without symbolic links; the caller frees it. */

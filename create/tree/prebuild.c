@@ -174,7 +174,8 @@ static int add_lines(struct state *state, const struct recipe *recipe, struct us
 
 	if (rc)
 		return rc;
-	rc = add_value(state, "the source folder", state->paths->source, err);
+	rc = add_value(state, "the source folder",
+		       state->paths->origin ? state->paths->origin : state->paths->source, err);
 	if (rc)
 		return rc;
 	rc = add_value(state, "the command", recipe->build, err);

@@ -244,3 +244,23 @@ many_build() {
 	[ "$(printf '%s\n' "${said[@]}")" = $'CVE-1.patch answer\nCVE-3.patch main\nrest greeting' ] ||
 		fail "the updates are: ${said[*]}"
 }
+
+@test "--prebuild keeps the older version's build, though the package is unpacked anew each time" {
+	quilt_make
+	create_package --package=many=1.0-1 --to=1.0-2 --dry-run --prebuild="$BATS_TEST_TMPDIR/kept"
+	expect_status 1
+	create_package --partly --package=many=1.0-1 --to=1.0-2 --prebuild="$BATS_TEST_TMPDIR/kept"
+	expect_status 1
+	[[ $stderr != *'made anew'* ]]
+	[ "${#lines[@]}" = 3 ]
+}
+
+@test "a signal ends the build, and what was fetched goes, too" {
+	"$USPL_BIN/uspl-create" --package=answerd=1.0 --to=1.1 --build="echo started > $BATS_TEST_TMPDIR/started; exec sleep 60" 3>&- &
+	local pid=$! status=0
+	until_true 60 [ -s "$BATS_TEST_TMPDIR/started" ]
+	kill -TERM "$pid"
+	wait "$pid" || status=$?
+	[ "$status" = 143 ]
+	[ -z "$(ls -A "$TMPDIR")" ]
+}
