@@ -8,8 +8,9 @@
 // 1. Lines that differ in blanks alone are the same lines.
 // 2. Where that leaves as many lines on both sides, these take each other's place as they do
 //    otherwise. Else the words of both are paired. A new line that has no word of its own gets the
-//    number of the old line that its first word comes from, if no line before it has that already:
-//    a number is there once, since it may be a state to code that says `case __LINE__`.
+//    number of the old line that its first macro comes from, by the looks of it, for that may use
+//    the number; or, without one, its first word. But only if no line before it has that already: a
+//    number is there once, since it may be a state to code that says `case __LINE__`.
 
 #include "create/tree/lines.h"
 
@@ -86,21 +87,21 @@ static int pair_dense(const line_list *pre, line_list *post, const struct gap *g
 		      struct uspl_err *err)
 {
 	auto_buf struct buf old_text = { 0 }, new_text = { 0 };
-	auto_lines line_list old = { 0 };
-	auto_lines line_list new = { 0 };
-	int rc = make_dense(pre, gap->pre_first, gap->pre_end, &old_text, &old, err);
+	auto_lines line_list before = { 0 };
+	auto_lines line_list after = { 0 };
+	int rc = make_dense(pre, gap->pre_first, gap->pre_end, &old_text, &before, err);
 
 	if (rc)
 		return rc;
-	rc = make_dense(post, gap->post_first, gap->post_end, &new_text, &new, err);
+	rc = make_dense(post, gap->post_first, gap->post_end, &new_text, &after, err);
 	if (rc)
 		return rc;
-	rc = lines_pair_shortest(&old, &new, err);
+	rc = lines_pair_shortest(&before, &after, err);
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < new.n; i++)
-		if (new.items[i].old)
-			post->items[gap->post_first + i].old = gap->pre_first + new.items[i].old;
+	for (size_t i = 0; i < after.n; i++)
+		if (after.items[i].old)
+			post->items[gap->post_first + i].old = gap->pre_first + after.items[i].old;
 	return 0;
 }
 
@@ -134,6 +135,17 @@ static int add_words(const struct line *line, size_t number, line_list *ret, str
 	return 0;
 }
 
+/* A name with a capital letter, and a parenthesis. */
+static bool is_macro_use(const line_list *words, size_t i)
+{
+	const struct line *word = &words->items[i], *next = word + 1;
+	bool capital = false;
+
+	for (size_t at = 0; at < word->len; at++)
+		capital |= isupper((unsigned char)word->text[at]) != 0;
+	return capital && i + 1 < words->n && next->number == word->number && *next->text == '(';
+}
+
 static int split_words(const line_list *lines, size_t first, size_t end, line_list *ret,
 		       struct uspl_err *err)
 {
@@ -149,32 +161,39 @@ static int split_words(const line_list *lines, size_t first, size_t end, line_li
 static int pair_words(const line_list *pre, line_list *post, const struct gap *gap,
 		      struct uspl_err *err)
 {
-	auto_lines line_list old = { 0 };
-	auto_lines line_list new = { 0 };
+	auto_lines line_list before = { 0 };
+	auto_lines line_list after = { 0 };
 	size_t taken = gap->pre_first; /* the old lines before this one, counted from 0 */
 	int rc = 0;
 
 	if (gap->pre_end - gap->pre_first == gap->post_end - gap->post_first)
 		return 0;
-	rc = split_words(pre, gap->pre_first, gap->pre_end, &old, err);
+	rc = split_words(pre, gap->pre_first, gap->pre_end, &before, err);
 	if (rc)
 		return rc;
-	rc = split_words(post, gap->post_first, gap->post_end, &new, err);
+	rc = split_words(post, gap->post_first, gap->post_end, &after, err);
 	if (rc)
 		return rc;
-	rc = lines_pair_shortest(&old, &new, err);
+	rc = lines_pair_shortest(&before, &after, err);
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < new.n;) {
-		const struct line *first = &new.items[i];
-		size_t from = first->old ? old.items[first->old - 1].number : 0;
-		bool known = true;
+	for (size_t i = 0; i < after.n;) {
+		size_t line = after.items[i].number, first = i, from;
+		bool known = true, found = false;
 
-		for (; i < new.n &&new.items[i].number == first->number; i++)
-			known &= new.items[i].old != 0;
-		if (!known || from < taken)
+		for (; i < after.n && after.items[i].number == line; i++) {
+			known &= after.items[i].old != 0;
+			if (found || !is_macro_use(&after, i))
+				continue;
+			first = i;
+			found = true;
+		}
+		if (!known)
 			continue;
-		post->items[first->number].reflowed = from + 1;
+		from = before.items[after.items[first].old - 1].number;
+		if (from < taken)
+			continue;
+		post->items[line].reflowed = from + 1;
 		taken = from + 1;
 	}
 	return 0;

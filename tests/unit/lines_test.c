@@ -78,6 +78,8 @@ static const struct { const char *what, *pre, *post, *want; } texts[] = {
 	{ "a call on one line more", "f(a, b);\ng();\n", "f(a,\n  b);\ng();\n", "f(a,\n  b);\n#line 2\ng();\n" },
 	{ "broken anew, and another argument", "f(a,\n  b);\ng();\n", "f(a, c, b);\ng();\n",
 	  "#line 1000001\nf(a, c, b);\n#line 3\ng();\n" },
+	{ "the line of a macro that is used", "a =\n  M(b);\nc;\n", "a = M(b);\nc;\n",
+	  "#line 2\na = M(b);\nc;\n" },
 	{ "two lines become one", "a;\nb;\nc;\n", "a; b;\nc;\n", "a; b;\n#line 3\nc;\n" },
 	{ "a number is there once", "a; b;\nc;\n", "a;\nb;\nc;\n", "a;\n#line 1000002\nb;\n#line 2\nc;\n" },
 	{ "a backslash at the end", "\"\\", "n\n\"\\", "#line 1000001\nn\n#line 1\n\"\\" },
