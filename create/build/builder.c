@@ -574,7 +574,8 @@ static int build_after(struct step *step, const char *what, struct uspl_err *err
 			       .command = builder->recipe.build,
 			       .what = what,
 			       .quiet = builder->numbering.plain.n > 0,
-			       .twice = builder->recipe.twice };
+			       .twice = builder->recipe.twice,
+			       .settled = units_only_sources(builder->units, &step->patched) };
 	auto_reconfigured struct reconfigured reconfigured = { 0 };
 	bool retry = phase.quiet;
 	int rc = reconfigure(step, &reconfigured, err);

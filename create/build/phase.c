@@ -29,7 +29,7 @@ static const char *const unset[] = {
 };
 
 /* In the child: the environment that both builds have in common. */
-static void set_environment(const struct build_paths *paths, const char *phase)
+static void set_environment(const struct build_paths *paths, const struct phase *phase)
 {
 	const char *old_path = getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin";
 	auto_buf struct buf path = { 0 };
@@ -44,9 +44,11 @@ static void set_environment(const struct build_paths *paths, const char *phase)
 	setenv("SOURCE_DATE_EPOCH", "1", 0);
 	wrapper_hold_launchers();
 	setenv("USPL_CC_WORK", paths->work, 1);
-	setenv("USPL_CC_PHASE", phase, 1);
+	setenv("USPL_CC_PHASE", phase->name, 1);
 	setenv("USPL_CC_TREE", paths->tree, 1);
 	setenv("USPL_CC_SOURCE", paths->source, 1);
+	/* For the recipe. */
+	setenv("USPL_SETTLED", phase->settled ? "yes" : "", 1);
 }
 
 /* The signals by which users end us. cmd_create.c holds them back while there is a work folder. */
@@ -58,8 +60,7 @@ static void ending_signals(sigset_t *set)
 	sigaddset(set, SIGHUP);
 }
 
-static void become_build(const struct build_paths *paths, const char *phase, const char *command,
-			 int log)
+static void become_build(const struct build_paths *paths, const struct phase *phase, int log)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	sigset_t ending;
@@ -70,7 +71,7 @@ static void become_build(const struct build_paths *paths, const char *phase, con
 	set_environment(paths, phase);
 	if (chdir(paths->tree) == 0 && null >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
 	    dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0)
-		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+		execl("/bin/sh", "sh", "-c", phase->command, (char *)NULL);
 	_exit(127);
 }
 
@@ -220,7 +221,7 @@ static int run(const struct build_paths *paths, const struct build_options *opti
 	if (pid < 0)
 		return uspl_fail_errno(err, "cannot start the build");
 	if (pid == 0)
-		become_build(paths, phase->name, phase->command, fd);
+		become_build(paths, phase, fd);
 	meter_start(&meter, options, phase->what);
 	rc = wait_build(pid, &meter, record, &status, err);
 	meter_stop(&meter);

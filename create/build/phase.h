@@ -16,6 +16,7 @@ struct phase {
 	const char *what; /* "building before the patch" */
 	bool quiet;       /* failures aren't shown */
 	bool twice;       /* as in struct recipe */
+	bool settled;     /* what decides how the tree is configured is as it was */
 	/* Set where the command fails, which is no failure then; NULL: it is one. */
 	bool *ret_failed;
 	const char *failed; /* what a failure is called; NULL: the build's usual sentence */

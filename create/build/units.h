@@ -45,6 +45,8 @@ int units_renew_dependents(const struct units *units, const strvec *files,
  */
 int units_find_early(struct units *units, const strvec *patched, bool last, bool *ret,
 		     struct uspl_err *err) uspl_must_check;
+/* True if only what is compiled, and what is for people, was patched: nothing of the options. */
+bool units_only_sources(const struct units *units, const strvec *patched);
 /*
  * Notes patched files that the build hasn't read, where that can be told; USPL_E_UNSUPPORTED if a
  * configure script is among them.

@@ -181,6 +181,19 @@ static bool is_for_people(const char *name)
 	return false;
 }
 
+bool units_only_sources(const struct units *units, const strvec *patched)
+{
+	char **file;
+
+	if (flags_may_change(patched))
+		return false;
+	vec_for_each (patched, file)
+		if (!tree_is_source(file_basename(*file)) &&
+		    !is_for_people(units_relative(units, *file)))
+			return false;
+	return true;
+}
+
 /* A file whose name doesn't tell what it is for. */
 static bool is_unknown(const char *file)
 {

@@ -7,7 +7,9 @@
 // A Debian source package is built by its own rules, for these alone have the flags of the program
 // that the archive ships. The rules think in whole builds: stamp files say that all is done.
 // Without these the build goes through everything again, the configuration too, but a file that
-// comes out the same keeps its time, and so only what the patch touched is compiled.
+// comes out the same keeps its time, and so only what the patch touched is compiled. Two files of
+// dh_autoreconf's say that a configure script has been made: they stay where the patch is one to
+// sources alone (USPL_SETTLED), since to make it anew takes longer than all the rest.
 //
 // Some packages compile when they install, and leave the build empty: where the build compiles
 // nothing, the install step is run instead, in both builds.
@@ -39,7 +41,7 @@
 		"-o -name '*patched-stamp' \\)); do " \
 		"[ -z \"$(find debian/patches -newer $stamp)\" ] || rm $stamp; done; "
 #define RULES_BEFORE PATCH_STAMPS \
-	"rm -f debian/autoreconf.* debian/*.debhelper.log && " \
+	"[ -n \"$USPL_SETTLED\" ] || rm -f debian/autoreconf.*; rm -f debian/*.debhelper.log && " \
 	"find . -type f \\( -name '*build-stamp' -o -name 'build-*-stamp' " \
 		"-o -name 'build-stamp-*' " \
 		"-o -name '*stamp-build*' -o -name 'stamp-*-build' \\) -delete && " \

@@ -111,6 +111,24 @@ debian_package() {
 	expect_update server limit
 }
 
+@test "a Debian source package: what autoconf has made is made anew only where the patch may change it" {
+	export COUNT=$BATS_TEST_TMPDIR/count
+	# As dh_autoreconf does it.
+	printf '%s\n' '#!/usr/bin/make -f' 'build:' \
+		'	[ -e debian/autoreconf.after ] || { echo once >> $(COUNT); touch debian/autoreconf.after; }' '	$(MAKE)' |
+		debian_package
+	echo 'AC_INIT([server], [1])' > configure.ac
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(wc -l < "$COUNT")" = 1 ]
+	diff_of configure.ac 's/1/2/' >> ../fix.diff
+	rm "$COUNT" ../out
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(wc -l < "$COUNT")" = 2 ]
+}
+
 @test "a Debian source package whose rules can't be run twice" {
 	printf '%s\n' '#!/usr/bin/make -f' 'build:' '	mkdir made' '	$(MAKE)' | debian_package
 	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
