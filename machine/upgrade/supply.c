@@ -228,31 +228,32 @@ static int read_made(struct supply *supply, char *out, struct uspl_err *err)
 	return any ? 0 : uspl_fail(err, USPL_E_BUG, "uspl-create names no update");
 }
 
-int supply_make(struct supply *supply, const char *source, const char *from, const char *to,
-		struct uspl_err *err)
+/* The whole difference, or what of it can be made; the build of `from` is kept in `built`. */
+static int create(struct supply *supply, const char *source, const char *from, const char *to,
+		  const char *built, struct uspl_err *err)
 {
 	const char *argv[] = {
-		"/proc/self/exe", "create", "--quiet", NULL, NULL, NULL, NULL, NULL
+		"/proc/self/exe", "create", "--quiet", NULL, NULL, NULL, NULL, NULL, NULL
 	};
-	auto_buf struct buf package = { 0 }, goal = { 0 }, output = { 0 };
+	auto_buf struct buf package = { 0 }, goal = { 0 }, output = { 0 }, prebuild = { 0 };
 	auto_buf struct buf out = { 0 };
 	auto_buf struct buf errors = { 0 };
-	int status, rc = file_mkdirs(supply->made, err);
+	int status;
 
-	if (rc)
-		return rc;
 	buf_addf(&package, "--package=%s=%s", source, from);
 	buf_addf(&goal, "--to=%s", to);
 	buf_addf(&output, "--output=%s", supply->made);
-	if (package.oom || goal.oom || output.oom)
+	buf_addf(&prebuild, "--prebuild=%s", built);
+	if (package.oom || goal.oom || output.oom || prebuild.oom)
 		return uspl_fail_nomem(err);
 	argv[3] = buf_str(&package);
 	argv[4] = buf_str(&goal);
 	argv[5] = buf_str(&output);
+	argv[6] = buf_str(&prebuild);
 	status = subprocess_run(argv, NULL, &out, &errors, err);
 	if (status == USPL_STATUS_REFUSED) {
 		errors.len = 0;
-		argv[6] = "--partly";
+		argv[7] = "--partly";
 		status = subprocess_run(argv, NULL, &out, &errors, err);
 		/* Some changes are left out, which the updates of the others say. */
 		if (status == USPL_STATUS_REFUSED && out.len)
@@ -262,6 +263,27 @@ int supply_make(struct supply *supply, const char *source, const char *from, con
 		return status;
 	buf_str(&out);
 	return status ? fail_create(status, &errors, err) : read_made(supply, out.data, err);
+}
+
+int supply_make(struct supply *supply, const char *source, const char *from, const char *to,
+		struct uspl_err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	auto_free char *built = NULL;
+	int rc = file_mkdirs(supply->made, err);
+
+	if (rc)
+		return rc;
+	if (asprintf(&built, "%s/uspl-upgrade.XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0) {
+		built = NULL;
+		return uspl_fail_nomem(err);
+	}
+	if (!mkdtemp(built))
+		return uspl_fail_errno(err, "cannot create the folder '%s'", built);
+	rc = create(supply, source, from, to, built, err);
+	if (file_remove_tree(built, NULL) != 0)
+		fprintf(stderr, "note: cannot remove '%s'\n", built);
+	return rc;
 }
 
 void supply_release(struct supply *supply)
