@@ -95,8 +95,6 @@ bool regs_will_restart(const struct arch_regs *regs);
  */
 bool syscall_restarts_unseen(long nr);
 
-/* True for those that regs_hide_interruption knows. */
-bool syscall_answers_eintr(long nr);
 /* The name of a system call, never freed; NULL for a number that isn't known. */
 const char *syscall_name(long nr);
 /* The system call that the thread is in, or -1. */

@@ -32,6 +32,15 @@ bool cancel_requested(void)
 	return requested;
 }
 
+bool cancel_pending(void)
+{
+	sigset_t pending;
+
+	return requested || (sigpending(&pending) == 0 &&
+			     (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
+			      sigismember(&pending, SIGHUP)));
+}
+
 int cancel_check(struct uspl_err *err)
 {
 	return requested ? uspl_fail(err, USPL_E_CANCELLED, "interrupted") : 0;

@@ -268,8 +268,11 @@ bool agent_shows_outside(const struct inject_agent *agent, pid_t tid)
 static bool stops_outside(const struct inject_agent *agent, pid_t tid)
 {
 	struct thread thread = { .tid = tid };
-	int rc = thread_stop(agent->proc, &thread, clock_now_ns() + STOP_LIMIT_NS, NULL);
+	int64_t deadline = proc_deadline(agent->proc, STOP_LIMIT_NS);
+	int rc = thread_stop(agent->proc, &thread, deadline, NULL);
 
+	if (rc)
+		thread_leave_behind(agent->proc, &thread);
 	if (!rc && thread.state == THREAD_STOPPED)
 		rc = thread_read_regs(agent->proc, &thread, NULL);
 	thread_release(agent->proc, &thread);

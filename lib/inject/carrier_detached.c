@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "inject/agent.h"
 #include "inject/carrier.h"
 
@@ -144,7 +145,9 @@ static int recall(struct carrier *carrier, size_t *ret_done, struct uspl_err *er
 	int rc;
 
 	thread->timeouts = NULL; /* they were of the first stop */
-	rc = thread_stop(proc, thread, clock_now_ns() + STOP_LIMIT_NS, err);
+	rc = thread_stop(proc, thread, proc_deadline(proc, STOP_LIMIT_NS), err);
+	if (rc)
+		thread_leave_behind(proc, thread);
 	if (!rc && carrier_maps_result_page(carrier) && thread->state == THREAD_STOPPED)
 		rc = thread_read_regs(proc, thread, err);
 	if (rc) {
@@ -185,6 +188,16 @@ static bool is_over(const struct carrier *carrier)
 				      agent_shows_outside(carrier->agent, carrier->thread.tid));
 }
 
+/* It has had its time; but if it only waits for a processor the command does so, too. */
+static bool has_time(const struct carrier *carrier, int64_t deadline)
+{
+	const struct proc *proc = carrier->agent->proc;
+	int64_t now = clock_now_ns();
+
+	return now < deadline || (now < proc_deadline(proc, 0) && !cancel_pending() &&
+				  task_state(proc, carrier->thread.tid) == 'R');
+}
+
 /*
  * Looks again and again until it is done, or nothing more is to be expected: *ret_over. 0 in
  * *ret_done if it isn't done.
@@ -196,7 +209,7 @@ static int watch(const struct carrier *carrier, int64_t deadline, uint64_t *ret_
 	uint64_t done = 0;
 	int rc = 0;
 
-	for (int look = 0; !rc && !done && !over && clock_now_ns() < deadline; look++) {
+	for (int look = 0; !rc && !done && !over && has_time(carrier, deadline); look++) {
 		pause_before(look, quick);
 		over = is_over(carrier);
 		rc = read_done(carrier, &done, err);

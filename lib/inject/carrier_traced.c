@@ -12,6 +12,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
+#include "base/cancel.h"
 #include "inject/agent.h"
 #include "inject/carrier.h"
 
@@ -53,13 +54,16 @@ static bool is_beside(const struct carrier *carrier)
 
 /*
  * A thread that is watched gets the time that it has waited for a processor on top, up to the limit
- * of all runs.
+ * of all runs; another one what is left of the command's --wait, if it only wants a processor.
  */
 static bool may_run_on(const struct carrier *carrier, int64_t now)
 {
 	const struct proc *proc = carrier->agent->proc;
 	int64_t ran = task_run_ns(proc, carrier->thread.tid);
 
+	/* No other thread stands still for it. */
+	if (!carrier->watch && !carrier->held && now < proc_deadline(proc, 0))
+		return task_state(proc, carrier->thread.tid) == 'R' && !cancel_pending();
 	/* It waits for nothing, or for the tool. */
 	return carrier->watch && carrier->ran_ns >= 0 && now - carrier->began_ns < CARRIER_RUN_NS &&
 	       task_state(proc, carrier->thread.tid) != 'S' &&

@@ -8,12 +8,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cancel.h"
 #include "base/file.h"
 #include "inject/carrier.h"
 #include "inject/rlimits.h"
 #include "proc/kept.h"
+#include "thread/stop.h"
 #include "thread/timeouts.h"
-#include "thread/tracer_thread.h"
 
 /*
  * Memory that is given back by one system call: 64 pages take some 25 us. What is much larger is
@@ -26,7 +27,7 @@
  * and the process could map nothing more by itself.
  */
 #define LIFT_MAX (16ull << 20)
-/* How long threads that can't be used at the moment are tried again, and the pause. */
+/* How long at least threads that can't be used at the moment are tried again, and the pause. */
 #define AGAIN_NS 5000000000ll
 #define AGAIN_PAUSE_NS 1000000
 
@@ -112,25 +113,52 @@ static bool is_unfit_now(const struct proc *proc, const struct thread *thread, e
 	       (rank != RANK_PARENT && task_has_children(proc, thread->tid));
 }
 
+/*
+ * Stops a thread, and if it has children all others, too. Others are asked before one is waited for
+ * that doesn't stop.
+ */
+static int halt(const struct proc *proc, struct thread *thread, struct stop *stop,
+		struct uspl_err *err)
+{
+	int64_t deadline = clock_now_ns() + STOP_LIMIT_NS;
+	tid_vec one = { .items = &thread->tid, .n = 1 };
+	int rc;
+
+	if (stop) {
+		rc = stop_some(stop, &one, deadline, err);
+		if (!rc)
+			*thread = stop->threads.items[0];
+		return rc;
+	}
+	timeouts_note(thread->timeouts, &thread->tid, 1);
+	rc = thread_stop(proc, thread, deadline, err);
+	if (rc == -USPL_E_UNSTOPPABLE)
+		thread_leave_behind(proc, thread);
+	return rc;
+}
+
 /* Stops the carrier's thread. CARRIER_UNFIT if it can't be used; err may say why. */
 static int halt_carrier(struct carrier *carrier, struct job *job, enum task_rank rank,
-			struct uspl_err *err)
+			struct stop *stop, struct uspl_err *err)
 {
 	const struct inject_choice *choice = &job->choice;
 	const struct proc *proc = carrier->agent->proc;
 	struct thread *thread = &carrier->thread;
+	bool unfit;
 	int rc = thread_require_stoppable(proc, thread->tid, job->deadline, err);
 
-	if (rc)
+	if (rc) {
+		job->passes = true;
 		return CARRIER_UNFIT;
-	timeouts_note(thread->timeouts, &thread->tid, 1);
-	rc = thread_stop(proc, thread, clock_now_ns() + STOP_LIMIT_NS, err);
-	job->passes |= rc == -USPL_E_UNSTOPPABLE || (!rc && is_unfit_now(proc, thread, rank));
+	}
+	rc = halt(proc, thread, stop, err);
+	unfit = !rc && is_unfit_now(proc, thread, rank);
+	job->passes |= rc == -USPL_E_UNSTOPPABLE || unfit;
 	if (rc)
 		return rc == -USPL_E_UNSTOPPABLE ? CARRIER_UNFIT : rc;
-	if (is_unfit_now(proc, thread, rank))
+	if (unfit)
 		return CARRIER_UNFIT;
-	rc = thread_read_regs(proc, thread, err);
+	rc = thread->regs_valid ? 0 : thread_read_regs(proc, thread, err);
 	if (rc)
 		return rc;
 	return thread->state == THREAD_GONE || (choice->fit && !choice->fit(choice->ctx, thread))
@@ -138,8 +166,12 @@ static int halt_carrier(struct carrier *carrier, struct job *job, enum task_rank
 		       : 0;
 }
 
-/* CARRIER_UNFIT when this thread can't do it and nothing has happened; err may say why. */
-static int run_on(struct job *job, pid_t tid, enum task_rank rank, struct uspl_err *err)
+/*
+ * CARRIER_UNFIT when this thread can't do it and nothing has happened; err may say why. stop: where
+ * it has children, or may have some by the time that it stops; or NULL.
+ */
+static int run_on(struct job *job, pid_t tid, enum task_rank rank, struct stop *stop,
+		  struct uspl_err *err)
 {
 	const struct proc *proc = job->agent->proc;
 	struct timeouts timeouts = { .proc = proc };
@@ -150,17 +182,45 @@ static int run_on(struct job *job, pid_t tid, enum task_rank rank, struct uspl_e
 				   .reqs = job->reqs,
 				   .n = job->n,
 				   .watch = job->choice.watch };
-	int rc = halt_carrier(&carrier, job, rank, err);
+	int rc;
 
+	if (stop)
+		stop_begin(stop, proc);
+	rc = halt_carrier(&carrier, job, rank, stop, err);
 	if (!rc)
 		rc = begin(&carrier, job->ret_done, err);
-	tracer_shield_beside();
-	thread_release(proc, &carrier.thread);
+	if (stop && carrier.thread.state != THREAD_FREE)
+		stop->threads.items[0] = carrier.thread;
+	if (stop)
+		stop_leave(stop);
+	else
+		thread_release(proc, &carrier.thread);
+	carrier.thread.timeouts = NULL;
 	timeouts_release(&timeouts);
 	if (!rc && carrier.alone)
 		rc = carrier_await(&carrier, job->ret_done, err);
 	carrier_release(&carrier);
 	return rc;
+}
+
+static int run_as(struct job *job, pid_t tid, enum task_rank rank, struct uspl_err *err)
+{
+	const struct proc *proc = job->agent->proc;
+	struct stop stop;
+
+	/* A function may wait for a lock that another thread holds: that must not stand still. */
+	for (size_t i = 0; i < job->n; i++)
+		if (job->reqs[i].kind == INJECT_CALL)
+			return run_on(job, tid, rank, NULL, err);
+	if (rank == RANK_PARENT)
+		return run_on(job, tid, rank, &stop, err);
+	if (!task_reaps(proc))
+		return run_on(job, tid, rank, NULL, err);
+	/* It may fork before it stops, and the child end while it stands. */
+	if (!task_has_children(proc, tid))
+		return run_on(job, tid, rank, &stop, err);
+	job->passes = true;
+	return CARRIER_UNFIT;
 }
 
 pid_t inject_sleeper(const struct proc *proc)
@@ -182,29 +242,16 @@ static int try_named(struct job *job, struct uspl_err *err)
 	pid_t tid = job->choice.sleeper;
 
 	return tid && task_rank(job->agent->proc, tid) == RANK_ASLEEP
-		       ? run_on(job, tid, RANK_ASLEEP, err)
+		       ? run_as(job, tid, RANK_ASLEEP, err)
 		       : CARRIER_UNFIT;
 }
 
-struct turn {
-	struct job *job;
-	pid_t tid;
-	enum task_rank rank;
-};
-
-static int take_turn(void *ctx, struct uspl_err *err)
+/* One that runs may be in the middle of fork(2), which an asked thread finishes. */
+static enum task_rank rank_of(const struct proc *proc, pid_t tid)
 {
-	const struct turn *turn = ctx;
+	enum task_rank rank = task_rank(proc, tid);
 
-	return run_on(turn->job, turn->tid, turn->rank, err);
-}
-
-static int run_as(struct job *job, pid_t tid, enum task_rank rank, struct uspl_err *err)
-{
-	struct turn turn = { job, tid, rank };
-
-	return rank == RANK_PARENT ? tracer_run_beside(job->agent->proc, take_turn, &turn, err)
-				   : take_turn(&turn, err);
+	return rank == RANK_RUNS && task_reaps(proc) ? RANK_PARENT : rank;
 }
 
 static int try_threads(struct job *job, const tid_vec *tids, struct uspl_err *err)
@@ -225,7 +272,7 @@ static int try_threads(struct job *job, const tid_vec *tids, struct uspl_err *er
 
 			/* And not sooner than needed. */
 			if (wanted == RANK_ASLEEP)
-				ranks[i] = task_rank(proc, tids->items[i]);
+				ranks[i] = rank_of(proc, tids->items[i]);
 			rc = ranks[i] == wanted ? run_as(job, tids->items[i], wanted, &why)
 						: CARRIER_UNFIT;
 			if (rc < 0 && err)
@@ -272,7 +319,7 @@ static int try_once(struct job *job, struct uspl_err *err)
 static int try_ways(struct job *job, struct uspl_err *err)
 {
 	static const struct timespec pause = { 0, AGAIN_PAUSE_NS };
-	int64_t until = clock_now_ns() + AGAIN_NS;
+	int64_t until = proc_deadline(job->agent->proc, AGAIN_NS);
 
 	for (;;) {
 		int rc;
@@ -281,7 +328,7 @@ static int try_ways(struct job *job, struct uspl_err *err)
 		rc = try_once(job, err);
 		if (rc != CARRIER_UNFIT)
 			return rc;
-		if (!job->passes || job->choice.fit || clock_now_ns() >= until)
+		if (!job->passes || job->choice.fit || clock_now_ns() >= until || cancel_pending())
 			return -(int)job->unfit;
 		nanosleep(&pause, NULL);
 	}
@@ -333,6 +380,8 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 		if (!rc && is_at_limit(reqs, *ret_done))
 			rc = try_unlimited(&job, choice, err);
 	}
+	/* One that was asked in vain would stand still as long as the tool lives. */
+	thread_fetch_left(proc_deadline(proc, STOP_LIMIT_NS));
 	agent_free(agent);
 	drop_changed(proc, reqs, n);
 	thread_unguard(&old);

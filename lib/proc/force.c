@@ -38,7 +38,7 @@
 #include "proc/task.h"
 
 #define WORD sizeof(long)
-/* For a thread to stop, and for the kernel to detach one. */
+/* For a thread to stop, and for the kernel to detach one, at least. */
 #define LIMIT_NS 1000000000ll
 #define QUICK_LOOKS 200
 #define PAUSE_NS 50000
@@ -115,9 +115,9 @@ static void pause_after(int look)
 }
 
 /* Waits for a stop; its status, or -1. */
-static int await_stop(pid_t tid)
+static int await_stop(const struct proc *proc, pid_t tid)
 {
-	int64_t deadline = clock_now_ns() + LIMIT_NS;
+	int64_t deadline = proc_deadline(proc, LIMIT_NS);
 	int status = -1;
 
 	for (int look = 0; clock_now_ns() < deadline; look++) {
@@ -148,7 +148,8 @@ static bool go_on(pid_t tid, int status, bool detach)
 static bool poke_in_stop(const struct piece *piece, pid_t tid, bool detach)
 {
 	struct arch_regs regs;
-	int status = ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0 ? await_stop(tid) : -1;
+	int status =
+		ptrace(PTRACE_INTERRUPT, tid, NULL, NULL) == 0 ? await_stop(piece->proc, tid) : -1;
 	bool written, mended;
 
 	if (status < 0)
@@ -211,7 +212,7 @@ static bool is_traced_by(const struct proc *proc, pid_t tid, pid_t tracer)
 static void await_detached(const struct helper *helper)
 {
 	const struct proc *proc = helper->piece->proc;
-	int64_t deadline = clock_now_ns() + LIMIT_NS;
+	int64_t deadline = proc_deadline(proc, LIMIT_NS);
 	const pid_t *tid;
 
 	vec_for_each (helper->tids, tid)

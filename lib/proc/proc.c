@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/cancel.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "proc/ending.h"
@@ -368,6 +369,13 @@ void proc_free(struct proc *proc)
 	remains_free(proc->remains);
 	free(proc->work);
 	free(proc);
+}
+
+int64_t proc_deadline(const struct proc *proc, int64_t least_ns)
+{
+	int64_t least = clock_now_ns() + least_ns;
+
+	return least > proc->wait_until_ns ? least : proc->wait_until_ns;
 }
 
 void proc_work_begin(const struct proc *proc)

@@ -41,6 +41,7 @@ struct proc {
 	int mem_fd;               /* /proc/PID/task/TID/mem, read and write */
 	int lock_fds[PROC_LOCKS]; /* that the locks of proc_lock.h lie on; -1: none */
 	uint64_t starttime;       /* clock ticks since boot: tells a pid from its reuse */
+	int64_t wait_until_ns;    /* as proc_open_locked was told (proc_deadline); 0: it wasn't */
 	bool catches_sigsys;      /* it had a handler for SIGSYS when it was opened */
 	int seccomp;              /* 0 none, 1 strict, 2 filter */
 	bool shadow_stack;        /* its thread `tid` has one (shstk.h) */
@@ -87,6 +88,12 @@ pid_t proc_task(const struct proc *proc);
 int proc_read_file(const struct proc *proc, const char *name, struct buf *ret,
 		   struct uspl_err *err) uspl_must_check;
 void proc_free(struct proc *proc);
+/*
+ * Until when something that passes by itself is worth being waited for, on CLOCK_MONOTONIC: for
+ * least_ns from now, and in any case until the command's --wait is over, which has begun when it
+ * opened the process.
+ */
+int64_t proc_deadline(const struct proc *proc, int64_t least_ns);
 DEFINE_AUTO_FREE(proc, struct proc, proc_free)
 #define auto_proc __attribute__((cleanup(cleanup_proc_)))
 

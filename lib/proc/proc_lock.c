@@ -129,6 +129,7 @@ int proc_open_locked(pid_t pid, int64_t deadline, struct proc **ret, struct uspl
 	}
 	for (int i = 0; i < PROC_LOCKS; i++)
 		(*ret)->lock_fds[i] = take_fd(locked->lock_fds[i]);
+	(*ret)->wait_until_ns = deadline;
 	/* Without memory for it everything is read each time. */
 	(*ret)->kept = calloc(1, sizeof(*(*ret)->kept));
 	return 0;

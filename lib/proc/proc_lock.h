@@ -8,7 +8,8 @@
 /*
  * proc_open, for a tool that will change the process: until proc_free, or until this tool dies, no
  * other one opens it so. The call waits for a tool that is at work already, up to the deadline
- * (CLOCK_MONOTONIC, nanoseconds); then it fails with USPL_E_BUSY.
+ * (CLOCK_MONOTONIC, nanoseconds); then it fails with USPL_E_BUSY. Whatever else passes by itself is
+ * waited for until then, too (proc_deadline).
  */
 int proc_open_locked(pid_t pid, int64_t deadline, struct proc **ret,
 		     struct uspl_err *err) uspl_must_check;

@@ -118,6 +118,15 @@ bool task_has_children(const struct proc *proc, pid_t tid)
 	return fd >= 0 && read(fd, &first, 1) == 1;
 }
 
+bool task_reaps(const struct proc *proc)
+{
+	enum { STAT_CMINFLT = 11 };
+	auto_buf struct buf text = { 0 };
+	const char *faults = task_stat(proc, proc_task(proc), STAT_CMINFLT, &text);
+
+	return faults && strtoul(faults, NULL, 10);
+}
+
 static uint64_t read_signals(const struct proc *proc, pid_t tid, const char *name, uint64_t unknown)
 {
 	auto_buf struct buf text = { 0 };

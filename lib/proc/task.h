@@ -66,6 +66,8 @@ enum task_rank task_rank(const struct proc *proc, pid_t tid);
  * be woken by it, and calls like epoll_wait end with EINTR.
  */
 bool task_has_children(const struct proc *proc, pid_t tid);
+/* True if the process has waited for children: their page faults are counted (proc(5)). */
+bool task_reaps(const struct proc *proc);
 /* The signals that it blocks, a bit for each; 0 for a thread that is gone. */
 uint64_t task_blocked_signals(const struct proc *proc, pid_t tid);
 /* Those that wait for any of its threads to take them. */

@@ -13,7 +13,6 @@
 #include "proc/shstk.h"
 #include "safety/inactive.h"
 #include "thread/stop.h"
-#include "thread/tracer_thread.h"
 
 /* How often memory is looked through for stacks that no thread is on, and how long between. */
 #define SCANS 3
@@ -122,7 +121,7 @@ static int count_stopped(struct drain *drain, const struct stop *stop, struct us
 	int rc = 0;
 
 	vec_for_each (&stop->threads, thread)
-		if (thread->state == THREAD_STOPPED) {
+		if (thread->state == THREAD_STOPPED && !thread->beside) {
 			rc = count(drain, !safety_check(&drain->text, thread, &finding),
 				   !safety_check(&drain->agents, thread, &finding), thread->tid,
 				   err);
@@ -154,20 +153,13 @@ static int look_at_all(struct drain *drain, struct uspl_err *err)
 }
 
 /* The threads that don't sleep. */
-struct others {
-	struct drain *drain;
-	tid_vec tids;
-};
-
-static int look_at_others(void *ctx, struct uspl_err *err)
+static int look_at_others(struct drain *drain, const tid_vec *others, struct uspl_err *err)
 {
-	const struct others *others = ctx;
-	struct drain *drain = others->drain;
 	struct stop stop;
 	int rc;
 
 	stop_begin(&stop, drain->text.proc);
-	rc = stop_some(&stop, &others->tids, clock_now_ns() + STOP_LIMIT_NS, err);
+	rc = stop_some(&stop, others, clock_now_ns() + STOP_LIMIT_NS, err);
 	if (!rc)
 		rc = count_stopped(drain, &stop, err);
 	let_go(drain, &stop);
@@ -176,13 +168,12 @@ static int look_at_others(void *ctx, struct uspl_err *err)
 
 static int look_at_each(struct drain *drain, struct blocked *blocked, struct uspl_err *err)
 {
-	struct others others = { .drain = drain };
-	int rc = look_at_sleepers(drain, blocked, &others.tids, err);
+	auto_vec tid_vec others = { 0 };
+	int rc = look_at_sleepers(drain, blocked, &others, err);
 
-	if (!rc && others.tids.n)
-		rc = tracer_run_beside(drain->text.proc, look_at_others, &others, err);
-	vec_release(&others.tids);
-	return rc;
+	if (rc || !others.n)
+		return rc;
+	return look_at_others(drain, &others, err);
 }
 
 static int look_once(void *ctx, struct uspl_err *err)
@@ -208,7 +199,7 @@ static int look_once(void *ctx, struct uspl_err *err)
 
 int drain_look(struct drain *drain, struct uspl_err *err)
 {
-	return stop_again(look_once, drain, err);
+	return stop_again(drain->text.proc, look_once, drain, err);
 }
 
 int drain_look_ahead(struct drain *drain, struct uspl_err *err)
@@ -289,7 +280,7 @@ static int return_all(struct drain *drain, struct inactive *inactive, const stru
 		return rc;
 	while (!drain->in_text &&
 	       (inactive_is_left(inactive) || (first && inactive_found(inactive)))) {
-		rc = stop_again(stop_for_inactive, &inactive_stop, err);
+		rc = stop_again(drain->text.proc, stop_for_inactive, &inactive_stop, err);
 		first = false;
 		if (rc)
 			return rc;

@@ -326,7 +326,7 @@ static int run(struct proc *proc, const module_vec *modules, struct inject_req *
 {
 	auto_safe_call struct safe_call safe_call = { .watch = watch };
 	const struct timespec pause = { 0, PAUSE_NS };
-	int64_t deadline = clock_now_ns() + WAIT_NS;
+	int64_t deadline = proc_deadline(proc, WAIT_NS);
 	struct uspl_err last = { 0 };
 	int rc = safe_call_init(&safe_call, proc, modules, err);
 

@@ -10,6 +10,13 @@ int64_t backend_limit_ns(const struct run *run)
 	return limit_s > 0 ? (int64_t)(limit_s * 1e9 / 2) : STOP_LIMIT_NS;
 }
 
+int64_t backend_deadline(const struct run *run)
+{
+	int64_t began = run->stop.entered_ns;
+
+	return (began ? began : clock_now_ns()) + backend_limit_ns(run);
+}
+
 bool backend_may_try_again(const struct run *run)
 {
 	return run->t->max_pause_s > 0 || !run->stop.stuck;

@@ -83,6 +83,11 @@ extern const struct transition_backend backend_stopless;
 /* How long threads may take to stop and be looked at, by the user's wish or by the tool's limit. */
 int64_t backend_limit_ns(const struct run *run);
 /*
+ * Until when that is, for a stop that begins, or has begun with threads that were late before
+ * (stop_late).
+ */
+int64_t backend_deadline(const struct run *run);
+/*
  * After stop_leave, where threads did not stop in time: true if another attempt may end otherwise.
  * On a busy machine they stop when they get their turn. One that is stuck (frozen, say) does not.
  */

@@ -186,11 +186,13 @@ static int stand_still(struct run *run, int (*act)(struct run *run, struct uspl_
 	*ret_blocked = !vm_sharers_none_since(run->t->proc, &run->vm_sharers);
 	if (*ret_blocked)
 		return 0;
-	rc = stop_prepare(&run->stop, run->t->proc, err);
+	rc = stop_attach(&run->stop, run->t->proc, err);
 	if (rc)
 		return rc;
-	deadline = clock_now_ns() + backend_limit_ns(run);
-	rc = stop_and_look(run, deadline, err);
+	rc = stop_late(&run->stop, err);
+	deadline = backend_deadline(run);
+	if (!rc)
+		rc = stop_and_look(run, deadline, err);
 	*ret_blocked = !rc && (!check_rest(run) || (limited && clock_now_ns() > deadline) ||
 			       !vm_sharers_none_since(run->t->proc, &run->vm_sharers));
 	if (!rc && !*ret_blocked && act)

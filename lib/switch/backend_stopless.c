@@ -28,7 +28,6 @@
 #include "base/log.h"
 #include "switch/replaced.h"
 #include "switch/stopless.h"
-#include "thread/tracer_thread.h"
 
 #define FINALIZE_TRIES 3
 /*
@@ -285,14 +284,14 @@ static int sample_and_switch(struct stopless *stopless, bool thorough, struct us
 }
 
 /* The part in which threads stand still. */
-static int stop_and_switch(void *ctx, struct uspl_err *err)
+static int stop_and_switch(struct stopless *stopless, struct uspl_err *err)
 {
-	struct stopless *stopless = ctx;
-	int64_t deadline = clock_now_ns() + backend_limit_ns(stopless->run);
+	int64_t deadline;
 	int rc;
 
 	stop_begin(&stopless->run->stop, stopless->t->proc);
-	rc = stopless_stop_running(stopless, deadline, err);
+	rc = stopless_stop_running(stopless, backend_deadline(stopless->run), err);
+	deadline = backend_deadline(stopless->run);
 	if (!rc && !stopless->run->n_findings && clock_now_ns() <= deadline)
 		rc = close_and_commit(stopless, deadline, err);
 	stop_leave(&stopless->run->stop);
@@ -329,9 +328,7 @@ static int switch_somehow(struct stopless *stopless, struct uspl_err *err)
 		if (is_open(stopless, rc))
 			rc = stopless_settle_down(stopless, err);
 	}
-	return is_open(stopless, rc)
-		       ? tracer_run_beside(stopless->t->proc, stop_and_switch, stopless, err)
-		       : rc;
+	return is_open(stopless, rc) ? stop_and_switch(stopless, err) : rc;
 }
 
 static int stopless_attempt(struct run *run, struct uspl_err *err)
@@ -371,17 +368,16 @@ struct look {
 };
 
 /* Threads that run are stopped even if a sleeper is in the way: all that are should be named. */
-static int look_at_all(void *ctx, struct uspl_err *err)
+static int look_at_all(struct look *look, struct uspl_err *err)
 {
-	struct look *look = ctx;
 	struct stopless *stopless = look->stopless;
-	int64_t deadline = clock_now_ns() + backend_limit_ns(stopless->run);
 	bool limited = stopless->t->max_pause_s > 0;
 	int rc;
 
 	stop_begin(&stopless->run->stop, stopless->t->proc);
-	rc = stopless_stop_running(stopless, deadline, err);
-	look->late = limited && (rc == -USPL_E_UNSTOPPABLE || clock_now_ns() > deadline);
+	rc = stopless_stop_running(stopless, backend_deadline(stopless->run), err);
+	look->late = limited && (rc == -USPL_E_UNSTOPPABLE ||
+				 clock_now_ns() > backend_deadline(stopless->run));
 	stop_leave(&stopless->run->stop);
 	return look->late ? 0 : rc;
 }
@@ -424,7 +420,7 @@ int backend_stopless_look(struct run *run, bool *ret_late, size_t *ret_threads,
 		(void)stopless_open_samplers(run->stopless);
 		look.stopless = run->stopless;
 		if (!look_unstopped(run->stopless))
-			rc = tracer_run_beside(run->t->proc, look_at_all, &look, err);
+			rc = look_at_all(&look, err);
 		*ret_late = look.late;
 		stopless_drop_samplers(run->stopless);
 	}

@@ -9,6 +9,7 @@
 
 #include "base/cancel.h"
 #include "base/log.h"
+#include "proc/busy.h"
 #include "proc/memcg.h"
 #include "safety/blockers.h"
 #include "safety/inactive.h"
@@ -239,13 +240,16 @@ int transition_fail_pause(pid_t pid, struct uspl_err *err)
 static int fail_late(pid_t pid, const struct transition_backend *backend, int attempts,
 		     struct uspl_err *err)
 {
+	char load[BUSY_TEXT_LEN];
+
 	uspl_fail(err, USPL_E_UNSTOPPABLE,
 		  backend == &backend_stop_all
 			  ? "the threads of pid %d have not all stopped within a second, in %d "
 			    "attempt%s"
 			  : "the threads of pid %d run too often to be looked at, in %d attempt%s",
 		  pid, attempts, attempts == 1 ? "" : "s");
-	uspl_hint(err, "try again when the machine is less busy, or with a longer --wait");
+	busy_describe(load);
+	uspl_hint(err, "%s; try again when it is less busy, or with a longer --wait", load);
 	return -USPL_E_UNSTOPPABLE;
 }
 
@@ -283,13 +287,6 @@ static int fail_blocked(struct run *run, const struct transition_backend *backen
 	if (rc)
 		return rc;
 	return blocker_fail(t->proc->pid, blockers.items, err);
-}
-
-/* The tool is still attached to it; this process has to end for the thread to go on. */
-static int fail_stuck(const struct run *run, struct uspl_err *err)
-{
-	return uspl_fail(err, USPL_E_UNSTOPPABLE, "thread %d of pid %d does not stop",
-			 run->stop.stuck, run->t->proc->pid);
 }
 
 static double stop_us(const struct run *run)
@@ -366,8 +363,9 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 		attempts++;
 		if (run->switched)
 			break;
+		/* This process has to end for the thread to go on. */
 		if (run->stop.stuck)
-			rc = fail_stuck(run, err);
+			rc = thread_fail_unstoppable(run->t->proc, run->stop.stuck, err);
 		else if (cancel_requested())
 			rc = fail_cancelled(run, err);
 		else if (clock_now_ns() >= deadline)
@@ -496,8 +494,10 @@ int transition_run(const struct transition *t, struct transition_result *ret, st
 	struct transition_result result = { 0 };
 	int64_t deadline = clock_now_ns() + (int64_t)(t->wait_s * 1e9);
 	auto_run struct run run;
-	int rc = run_prepare(&run, t, deadline, err);
+	int rc;
 
+	t->proc->wait_until_ns = deadline;
+	rc = run_prepare(&run, t, deadline, err);
 	if (rc)
 		return rc;
 	rc = check_entries(&run, err);
@@ -517,9 +517,17 @@ int transition_run(const struct transition *t, struct transition_result *ret, st
 	return 0;
 }
 
+struct look {
+	struct run *run;
+	struct transition_outlook *outlook;
+};
+
 /* Looks by the way that a run would take first. */
-static int look_once(struct run *run, struct transition_outlook *outlook, struct uspl_err *err)
+static int look_once(void *ctx, struct uspl_err *err)
 {
+	const struct look *look = ctx;
+	struct transition_outlook *outlook = look->outlook;
+	struct run *run = look->run;
 	struct uspl_err why = { 0 };
 	int rc = -USPL_E_UNSUPPORTED;
 
@@ -543,6 +551,7 @@ int transition_look(const struct transition *t, struct transition_outlook *ret,
 {
 	auto_outlook struct transition_outlook outlook = { 0 };
 	auto_run struct run run;
+	struct look look = { &run, &outlook };
 	int rc = run_prepare(&run, t, 0, err);
 
 	if (rc)
@@ -553,7 +562,7 @@ int transition_look(const struct transition *t, struct transition_outlook *ret,
 	rc = inactive_scan(&run.inactive, err);
 	if (rc)
 		return rc;
-	rc = look_once(&run, &outlook, err);
+	rc = stop_again(t->proc, look_once, &look, err);
 	if (rc)
 		return rc;
 	outlook.n_stopped = run.stop.n_threads;

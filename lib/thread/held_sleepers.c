@@ -15,9 +15,9 @@
 
 #include <time.h>
 
-#include "thread/tracer_thread.h"
-
+#include "base/log.h"
 #include "proc/force.h"
+#include "thread/tracer_thread.h"
 
 /* So many sleepers stand still at once while they are looked at. */
 #define GROUP 8
@@ -30,29 +30,6 @@ struct held_sleepers_run {
 	held_sleepers_work *work;
 	void *ctx;
 };
-
-static int run_holding(void *ctx, struct uspl_err *err)
-{
-	const struct held_sleepers_run *run = ctx;
-	struct held_sleepers sleepers = { 0 };
-	int rc = stop_prepare(&sleepers.stop, run->proc, err);
-
-	if (rc)
-		return rc;
-	rc = run->work(&sleepers, run->ctx, err);
-	if (sleepers.parents)
-		tracer_settle(run->proc, &sleepers.stop.threads);
-	stop_end(&sleepers.stop);
-	return rc;
-}
-
-int held_sleepers_run(const struct proc *proc, held_sleepers_work *work, void *ctx,
-		      struct uspl_err *err)
-{
-	struct held_sleepers_run run = { .proc = proc, .work = work, .ctx = ctx };
-
-	return tracer_run(run_holding, &run, err);
-}
 
 void held_sleepers_serve(struct held_sleepers *sleepers)
 {
@@ -76,30 +53,7 @@ static void serve_in_time(struct held_sleepers *sleepers)
 		held_sleepers_serve(sleepers);
 }
 
-static int let_parents_go(struct held_sleepers *sleepers, int64_t deadline, struct uspl_err *err)
-{
-	const struct proc *proc = sleepers->stop.proc;
-	struct thread *thread;
-
-	vec_for_each (&sleepers->stop.threads, thread) {
-		int rc;
-
-		thread->has_children = task_has_children(proc, thread->tid);
-		sleepers->parents |= thread->has_children;
-		if (!thread->has_children || thread->state != THREAD_SEIZED)
-			continue;
-		thread->slept = false;
-		thread_interrupt(thread);
-		rc = await_regs(sleepers, thread, deadline, err);
-		if (rc)
-			return rc;
-		tracer_shield(proc, &sleepers->stop.threads);
-		thread_release(proc, thread);
-	}
-	return 0;
-}
-
-/* Attaches to those that were let go. */
+/* Attaches to those that were let go, and sees which threads have children. */
 static int seize_parents(struct held_sleepers *sleepers, struct uspl_err *err)
 {
 	struct thread *thread;
@@ -107,8 +61,9 @@ static int seize_parents(struct held_sleepers *sleepers, struct uspl_err *err)
 	vec_for_each (&sleepers->stop.threads, thread) {
 		int rc;
 
-		if (thread->state == THREAD_SEIZED)
+		if (thread->state == THREAD_SEIZED || thread->state == THREAD_FREE)
 			thread->has_children = task_has_children(sleepers->stop.proc, thread->tid);
+		thread->slept = thread->slept && !thread->has_children;
 		sleepers->parents |= thread->has_children;
 		if (thread->state != THREAD_FREE)
 			continue;
@@ -177,40 +132,6 @@ static int let_in(const struct group *group, struct uspl_err *err)
 	return 0;
 }
 
-int held_sleepers_hold(struct held_sleepers *sleepers,
-		       bool (*may_stay)(void *ctx, const struct thread *thread), void *ctx,
-		       int64_t deadline, struct uspl_err *err)
-{
-	struct thread *threads = sleepers->stop.threads.items;
-	size_t n = sleepers->stop.threads.n;
-	int rc = let_parents_go(sleepers, deadline, err);
-
-	/*
-	 * Where code is written by way of a thread that stands still, none may be held that can't.
-	 */
-	if (!force_is_free()) {
-		for (size_t i = 0; i < n; i++)
-			threads[i].slept = false;
-		return 0;
-	}
-	if (rc)
-		return rc;
-	for (size_t at = 0; at < n; at += GROUP) {
-		const struct group group = { .sleepers = sleepers,
-					     .threads = threads + at,
-					     .n = n - at < GROUP ? n - at : GROUP,
-					     .deadline = deadline };
-
-		rc = look_at(&group, may_stay, ctx, err);
-		if (rc)
-			return rc;
-		rc = let_in(&group, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 /* Waits for those that were asked. One that was held and comes out now runs, and is asked, too. */
 static int await_all(struct held_sleepers *sleepers, int64_t deadline, struct uspl_err *err)
 {
@@ -220,8 +141,7 @@ static int await_all(struct held_sleepers *sleepers, int64_t deadline, struct us
 	while (again) {
 		again = false;
 		held_sleepers_serve(sleepers);
-		vec_for_each (&sleepers->stop.threads, thread)
-			thread_interrupt(thread);
+		stop_ask(&sleepers->stop, false);
 		vec_for_each (&sleepers->stop.threads, thread) {
 			int64_t now = clock_now_ns(), slice = now + SLICE_NS;
 			bool last = slice >= deadline;
@@ -247,6 +167,9 @@ int held_sleepers_enter(struct held_sleepers *sleepers, int64_t deadline, struct
 	rc = seize_parents(sleepers, err);
 	if (rc)
 		return rc;
+	rc = stop_late(&sleepers->stop, err);
+	if (rc)
+		return rc;
 	rc = await_all(sleepers, deadline, err);
 	if (rc)
 		return rc;
@@ -256,20 +179,73 @@ int held_sleepers_enter(struct held_sleepers *sleepers, int64_t deadline, struct
 
 void held_sleepers_leave(struct held_sleepers *sleepers)
 {
+	const struct proc *proc = sleepers->stop.proc;
 	struct thread *thread;
 
-	/*
-	 * As long as the tool is attached to a thread with children, their ends wake others
-	 * (task_has_children). So it is let go whenever nothing is stopped.
-	 */
-	vec_for_each (&sleepers->stop.threads, thread) {
+	vec_for_each (&sleepers->stop.threads, thread)
 		if (thread->has_children)
-			thread_release(sleepers->stop.proc, thread);
-		else
-			thread_resume(sleepers->stop.proc, thread);
-	}
+			thread_release(proc, thread);
+	vec_for_each (&sleepers->stop.threads, thread)
+		if (!stop_is_last(thread))
+			thread_resume(proc, thread);
+	vec_for_each (&sleepers->stop.threads, thread)
+		thread_resume(proc, thread);
 	sleepers->left_ns = clock_now_ns();
 	held_sleepers_serve(sleepers);
+}
+
+/*
+ * As long as the tool is attached to a thread with children, their ends wake others
+ * (task_has_children). So it is let go whenever nothing is stopped. It has to stand still for that,
+ * and so do the others that aren't held.
+ */
+static int let_parents_go(struct held_sleepers *sleepers, struct uspl_err *err)
+{
+	const struct thread *thread;
+	bool parents = false;
+	int rc;
+
+	vec_for_each (&sleepers->stop.threads, thread)
+		parents |= thread->has_children && thread->state == THREAD_SEIZED;
+	if (!parents)
+		return 0;
+	rc = held_sleepers_enter(sleepers, clock_now_ns() + STOP_LIMIT_NS, err);
+	held_sleepers_leave(sleepers);
+	return rc;
+}
+
+int held_sleepers_hold(struct held_sleepers *sleepers,
+		       bool (*may_stay)(void *ctx, const struct thread *thread), void *ctx,
+		       int64_t deadline, struct uspl_err *err)
+{
+	struct thread *threads = sleepers->stop.threads.items;
+	size_t n = sleepers->stop.threads.n;
+	int rc = seize_parents(sleepers, err);
+
+	/*
+	 * Where code is written by way of a thread that stands still, none may be held that can't.
+	 */
+	if (!force_is_free()) {
+		for (size_t i = 0; i < n; i++)
+			threads[i].slept = false;
+		return 0;
+	}
+	if (rc)
+		return rc;
+	for (size_t at = 0; at < n; at += GROUP) {
+		const struct group group = { .sleepers = sleepers,
+					     .threads = threads + at,
+					     .n = n - at < GROUP ? n - at : GROUP,
+					     .deadline = deadline };
+
+		rc = look_at(&group, may_stay, ctx, err);
+		if (rc)
+			return rc;
+		rc = let_in(&group, err);
+		if (rc)
+			return rc;
+	}
+	return let_parents_go(sleepers, err);
 }
 
 void held_sleepers_rest(struct held_sleepers *sleepers, int64_t ns)
@@ -279,4 +255,44 @@ void held_sleepers_rest(struct held_sleepers *sleepers, int64_t ns)
 
 	for (held_sleepers_serve(sleepers); clock_now_ns() < until; held_sleepers_serve(sleepers))
 		nanosleep(&pause, NULL);
+}
+
+/*
+ * In the end of a run in which threads had children. Those that aren't held stand still once more,
+ * all at once, and are detached from: from a thread that runs, and forks, the kernel would detach
+ * only when one of its children may have woken another thread.
+ */
+static void settle(struct held_sleepers *sleepers)
+{
+	const struct proc *proc = sleepers->stop.proc;
+
+	if (seize_parents(sleepers, NULL) != 0 ||
+	    await_all(sleepers, clock_now_ns() + STOP_LIMIT_NS, NULL) != 0)
+		log_info("stop", "a call of a thread of pid %d may be interrupted", proc->pid);
+	stop_go(&sleepers->stop);
+	tracer_settle(proc, &sleepers->stop.threads);
+}
+
+static int run_holding(void *ctx, struct uspl_err *err)
+{
+	const struct held_sleepers_run *run = ctx;
+	struct held_sleepers sleepers = { 0 };
+	int rc = stop_attach(&sleepers.stop, run->proc, err);
+
+	if (rc)
+		return rc;
+	sleepers.parents = task_reaps(run->proc);
+	rc = run->work(&sleepers, run->ctx, err);
+	if (sleepers.parents)
+		settle(&sleepers);
+	stop_end(&sleepers.stop);
+	return rc;
+}
+
+int held_sleepers_run(const struct proc *proc, held_sleepers_work *work, void *ctx,
+		      struct uspl_err *err)
+{
+	struct held_sleepers_run run = { .proc = proc, .work = work, .ctx = ctx };
+
+	return tracer_run(run_holding, &run, err);
 }

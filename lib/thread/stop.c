@@ -6,16 +6,30 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "arch/regs.h"
 #include "base/cancel.h"
-#include "thread/tracer_thread.h"
 
-/* How long to wait for a thread that was asked to stop and may go on at once. */
+/* How long at least to wait for a thread that was asked to stop and may go on at once. */
 #define LAST_WAIT_NS 1000000000ll
 /* And for one in uninterruptible sleep, before any thread is stopped. */
 #define UNSTOPPABLE_NS 1000000000ll
-/* How long stops that failed since a thread didn't stop are tried again, and the pause. */
+/* How long at least stops that failed since a thread didn't stop are tried again, and the pause. */
 #define AGAIN_NS 5000000000ll
 #define AGAIN_PAUSE_NS 2000000
+/* How often threads are looked at that were asked, and don't stop at once. */
+#define LOOK_NS 5000000
+
+/* A thread that was asked to stop, and did so only when the stop had been given up. */
+struct late_thread {
+	pid_t tid;
+	int64_t by_ns; /* so much later than it was asked */
+};
+
+/* Those of one process, since a stop can't remember them for the next one. */
+static struct {
+	pid_t pid;
+	VEC(struct late_thread) threads;
+} late_before;
 
 /*
  * The thread of that id, NULL if it isn't known. The kernel lists threads in the same order each
@@ -94,25 +108,78 @@ static int seize_new(struct stop *stop, size_t *ret_new, struct uspl_err *err)
 	return 0;
 }
 
+static void note_late(const struct stop *stop, pid_t tid)
+{
+	int64_t by_ns = stop->entered_ns ? clock_now_ns() - stop->entered_ns : STOP_LIMIT_NS;
+	struct late_thread *thread;
+
+	if (late_before.pid != stop->proc->pid) {
+		vec_release(&late_before.threads);
+		late_before.pid = stop->proc->pid;
+	}
+	vec_for_each (&late_before.threads, thread)
+		if (thread->tid == tid) {
+			thread->by_ns = by_ns;
+			return;
+		}
+	/* Out of memory: then it may be late again. */
+	thread = vec_push(&late_before.threads);
+	if (thread)
+		*thread = (struct late_thread){ .tid = tid, .by_ns = by_ns };
+}
+
 /*
- * Detaching needs a stopped thread. One that is merely seized is stopped for a moment here. One
- * that was asked and has not stopped yet is waited for, or it would stop later, with no tracer to
- * let it go.
+ * Lets those that were asked to stop go on when they have: else they would stop later, with no
+ * tracer to let them go, and calls that they are in would end with EINTR.
  */
+static void release_asked(struct stop *stop, int64_t until, bool is_late)
+{
+	const struct timespec pause = { 0, LOOK_NS };
+	struct thread *thread;
+	bool first = true;
+	sigset_t child;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	for (;;) {
+		int64_t now = clock_now_ns();
+
+		stop->stuck = 0;
+		vec_for_each (&stop->threads, thread) {
+			if (thread->state != THREAD_ASKED)
+				continue;
+			if (thread_wait(stop->proc, thread, 0, NULL) != 0) {
+				stop->stuck = thread->tid;
+				continue;
+			}
+			thread_release(stop->proc, thread);
+			/* Else the tool was late, and the thread stood already. */
+			if (is_late && !first)
+				note_late(stop, thread->tid);
+		}
+		first = false;
+		if (!stop->stuck || now >= until)
+			return;
+		sigtimedwait(&child, NULL, &pause);
+		reap_now();
+		if (cancel_pending() && until > now + LAST_WAIT_NS)
+			until = now + LAST_WAIT_NS;
+	}
+}
+
+/* Detaching needs a stopped thread. One that is merely seized is stopped for a moment here. */
 static void abandon(struct stop *stop)
 {
+	int64_t until = proc_deadline(stop->proc, LAST_WAIT_NS);
 	struct thread *thread;
 
+	release_asked(stop, until, true);
 	vec_for_each (&stop->threads, thread)
 		thread_interrupt(thread);
-	vec_for_each (&stop->threads, thread) {
-		if (thread_wait(stop->proc, thread, clock_now_ns() + LAST_WAIT_NS, NULL) == 0) {
-			thread_release(stop->proc, thread);
-			continue;
-		}
-		stop->stuck = thread->tid;
-		thread_leave_behind(stop->proc, thread);
-	}
+	release_asked(stop, until, false);
+	vec_for_each (&stop->threads, thread)
+		if (thread->state == THREAD_ASKED)
+			thread_leave_behind(stop->proc, thread);
 	vec_release(&stop->threads);
 	timeouts_release(&stop->timeouts);
 }
@@ -154,7 +221,7 @@ static void note_timeouts(struct stop *stop)
 /* No thread should have to stand still for one that can't be stopped. */
 static int require_stoppable(const struct proc *proc, struct uspl_err *err)
 {
-	int64_t deadline = clock_now_ns() + UNSTOPPABLE_NS;
+	int64_t deadline = proc_deadline(proc, UNSTOPPABLE_NS);
 	auto_vec tid_vec tids = { 0 };
 	const pid_t *tid;
 	int rc = tasks_list(proc, &tids, err);
@@ -169,7 +236,7 @@ static int require_stoppable(const struct proc *proc, struct uspl_err *err)
 	return 0;
 }
 
-int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *err)
+int stop_attach(struct stop *stop, const struct proc *proc, struct uspl_err *err)
 {
 	struct thread *thread;
 	size_t found;
@@ -194,8 +261,77 @@ int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *er
 	note_timeouts(stop);
 	/* Last, so that it is still true as a rule; else a thread stands still for longer. */
 	vec_for_each (&stop->threads, thread)
-		thread->slept = task_sleeps(stop->proc, thread->tid);
+		thread->slept = !thread->has_children && task_sleeps(stop->proc, thread->tid);
 	return 0;
+}
+
+int stop_late(struct stop *stop, struct uspl_err *err)
+{
+	int64_t until = proc_deadline(stop->proc, STOP_LIMIT_NS);
+	const struct late_thread *item;
+	size_t cursor = 0, left;
+
+	if (late_before.pid != stop->proc->pid)
+		return 0;
+	vec_for_each (&late_before.threads, item) {
+		struct thread *thread = find_thread(stop, item->tid, &cursor);
+
+		if (thread)
+			thread_interrupt(thread);
+	}
+	do {
+		left = 0;
+		vec_for_each (&late_before.threads, item) {
+			struct thread *thread = find_thread(stop, item->tid, &cursor);
+			int64_t now = clock_now_ns();
+			int rc;
+
+			if (!thread || thread->state != THREAD_ASKED)
+				continue;
+			rc = thread_wait(stop->proc, thread, now + LOOK_NS,
+					 now >= until ? err : NULL);
+			if (rc && now >= until)
+				return rc;
+			left += rc != 0;
+			if (rc || thread->state != THREAD_STOPPED)
+				continue;
+			rc = thread_read_regs(stop->proc, thread, err);
+			if (rc)
+				return rc;
+			if (!stop->entered_ns)
+				stop->entered_ns = now;
+			if (until > now + item->by_ns)
+				until = now + item->by_ns;
+		}
+	} while (left);
+	return 0;
+}
+
+int stop_prepare(struct stop *stop, const struct proc *proc, struct uspl_err *err)
+{
+	int rc = stop_attach(stop, proc, err);
+
+	if (rc)
+		return rc;
+	rc = stop_late(stop, err);
+	if (rc)
+		stop_leave(stop);
+	return rc;
+}
+
+void stop_ask(struct stop *stop, bool only_slept)
+{
+	struct thread *thread;
+
+	vec_for_each (&stop->threads, thread)
+		if (thread->beside && !thread->has_children)
+			thread_interrupt(thread);
+	vec_for_each (&stop->threads, thread)
+		if (!thread->has_children && (!only_slept || thread->slept))
+			thread_interrupt(thread);
+	vec_for_each (&stop->threads, thread)
+		if (thread->has_children && !only_slept)
+			thread_interrupt(thread);
 }
 
 /*
@@ -209,9 +345,7 @@ static int halt(struct stop *stop, bool only_slept, int64_t deadline, struct usp
 
 	if (!stop->entered_ns)
 		stop->entered_ns = clock_now_ns();
-	vec_for_each (&stop->threads, thread)
-		if (!only_slept || thread->slept)
-			thread_interrupt(thread);
+	stop_ask(stop, only_slept);
 	vec_for_each (&stop->threads, thread) {
 		if (only_slept && !thread->slept)
 			continue;
@@ -270,19 +404,70 @@ int stop_enter(struct stop *stop, int64_t deadline, struct uspl_err *err)
 	return rc;
 }
 
+/*
+ * If one of the threads has children, or may have by the time that it stops: attaches to all
+ * others, which stand still, too, for as long as it does (task_has_children). One that runs may be
+ * in the middle of fork(2), which an asked thread finishes. *ret: others have come.
+ */
+static int add_others(struct stop *stop, bool *ret, struct uspl_err *err)
+{
+	bool forks = task_reaps(stop->proc), parents = false;
+	size_t n = stop->threads.n, found;
+	struct thread *thread;
+	int rc;
+
+	*ret = false;
+	vec_for_each (&stop->threads, thread) {
+		thread->has_children = task_has_children(stop->proc, thread->tid);
+		parents |= thread->has_children || (forks && thread->state == THREAD_SEIZED &&
+						    !task_sleeps(stop->proc, thread->tid));
+	}
+	if (!parents || stop->has_others)
+		return 0;
+	rc = seize_new(stop, &found, err);
+	if (rc)
+		return rc;
+	for (size_t i = n; i < stop->threads.n; i++)
+		stop->threads.items[i].beside = true;
+	if (!stop->entered_ns)
+		note_timeouts(stop);
+	stop->has_others = *ret = true;
+	return 0;
+}
+
 int stop_some(struct stop *stop, const tid_vec *tids, int64_t deadline, struct uspl_err *err)
 {
 	const pid_t *tid;
+	size_t cursor = 0;
+	int64_t began;
+	bool others;
 	int rc = 0;
 
 	/* While others stand still there is no time for that. */
 	if (!stop->entered_ns)
 		timeouts_note(&stop->timeouts, tids->items, tids->n);
 	vec_for_each (tids, tid) {
+		if (find_thread(stop, *tid, &cursor))
+			continue;
 		rc = add_thread(stop, *tid, err);
 		if (rc)
 			return rc;
 	}
+	rc = add_others(stop, &others, err);
+	if (rc)
+		return rc;
+	began = clock_now_ns();
+	rc = stop->entered_ns ? 0 : stop_late(stop, err);
+	if (rc)
+		return rc;
+	deadline += clock_now_ns() - began;
+	rc = halt(stop, false, deadline, err);
+	if (rc)
+		return rc;
+	/* One may have forked before it stopped. */
+	rc = add_others(stop, &others, err);
+	if (rc || !others)
+		return rc;
 	return halt(stop, false, deadline, err);
 }
 
@@ -292,46 +477,46 @@ void stop_let_go(struct stop *stop, struct thread *thread)
 	thread_release(stop->proc, thread);
 }
 
-static void let_all_go(struct stop *stop, bool slept)
+bool stop_is_last(const struct thread *thread)
 {
-	for (size_t i = stop->threads.n; i--;)
-		if (stop->threads.items[i].slept == slept)
-			stop_let_go(stop, &stop->threads.items[i]);
+	return !thread->has_children && thread->regs_valid && regs_will_restart(&thread->regs);
 }
 
-/* Those with children first: a child's end wakes none of those that still stand. */
-static void go_all(struct stop *stop)
+void stop_go(struct stop *stop)
 {
 	struct thread *thread;
 
-	tracer_shield_beside();
 	vec_for_each (&stop->threads, thread)
 		if (thread->has_children)
 			stop_let_go(stop, thread);
-	let_all_go(stop, false);
-	let_all_go(stop, true);
+	for (size_t i = stop->threads.n; i--;)
+		if (!stop_is_last(&stop->threads.items[i]))
+			stop_let_go(stop, &stop->threads.items[i]);
+	for (size_t i = stop->threads.n; i--;)
+		stop_let_go(stop, &stop->threads.items[i]);
 	stop->left_ns = clock_now_ns();
 }
 
 void stop_leave(struct stop *stop)
 {
-	go_all(stop);
+	stop_go(stop);
 	abandon(stop);
 	relax(stop);
 }
 
 void stop_end(struct stop *stop)
 {
-	go_all(stop);
+	stop_go(stop);
+	release_asked(stop, proc_deadline(stop->proc, LAST_WAIT_NS), true);
 	vec_release(&stop->threads);
 	timeouts_release(&stop->timeouts);
 	relax(stop);
 }
 
-int stop_again(stop_attempt *attempt, void *ctx, struct uspl_err *err)
+int stop_again(const struct proc *proc, stop_attempt *attempt, void *ctx, struct uspl_err *err)
 {
 	const struct timespec pause = { 0, AGAIN_PAUSE_NS };
-	int64_t deadline = clock_now_ns() + AGAIN_NS;
+	int64_t deadline = proc_deadline(proc, AGAIN_NS);
 
 	for (;;) {
 		bool late = clock_now_ns() >= deadline;

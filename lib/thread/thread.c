@@ -12,8 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "proc/busy.h"
 #include "proc/ending.h"
 #include "thread/reap.h"
 #include "thread/timeouts.h"
@@ -24,6 +26,9 @@
 #define CALL_STOP (SIGTRAP | 0x80)
 /* After that long without news of a thread: it may wait for others that have died. */
 #define SLOW_NS 20000000ll
+
+/* How often threads that were left behind are looked at. */
+#define LEFT_PAUSE_NS 1000000
 
 /* A thread that the tool is still attached to, which has been asked to stop, and its process. */
 struct left_thread {
@@ -69,25 +74,32 @@ static bool is_kernel_worker(const struct proc *proc, pid_t tid)
 	return flags && (strtoul(flags, NULL, 10) & (PF_IO_WORKER | PF_USER_WORKER));
 }
 
-static int fail_unstoppable(const struct proc *proc, const struct thread *thread,
-			    struct uspl_err *err)
+int thread_fail_unstoppable(const struct proc *proc, pid_t tid, struct uspl_err *err)
 {
 	auto_buf struct buf wchan = { 0 };
-	char path[64], name[32], state = task_state(proc, thread->tid);
+	char path[64], name[32], load[BUSY_TEXT_LEN], state;
 
-	task_name(proc, thread->tid, name, sizeof(name));
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/wchan", proc->pid, thread->tid);
+	if (!err)
+		return -USPL_E_UNSTOPPABLE;
+	state = task_state(proc, tid);
+	task_name(proc, tid, name, sizeof(name));
+	if (state == 'R') {
+		busy_describe(load);
+		uspl_fail(err, USPL_E_UNSTOPPABLE,
+			  "thread %d (%s) of pid %d does not stop: it wants to run (state R), and "
+			  "its turn doesn't come",
+			  tid, name, proc->pid);
+		uspl_hint(err, "%s; try again when it is less busy, or with a longer --wait", load);
+		return -USPL_E_UNSTOPPABLE;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/wchan", proc->pid, tid);
 	if (file_read(path, &wchan, NULL) != 0 || !wchan.len)
 		buf_addstr(&wchan, "?");
 	uspl_fail(err, USPL_E_UNSTOPPABLE,
-		  "thread %d (%s) of pid %d does not stop: state %c, waiting in '%s'", thread->tid,
-		  name, proc->pid, state, buf_str(&wchan));
-	uspl_hint(err,
-		  state == 'R'
-			  ? "it waits for a processor, or works in the kernel; try again when "
-			    "the machine is less busy"
-			  : "a thread in uninterruptible sleep, of a frozen control group, or in "
-			    "vfork() can't be stopped; try again later");
+		  "thread %d (%s) of pid %d does not stop: state %c, waiting in '%s'", tid, name,
+		  proc->pid, state, buf_str(&wchan));
+	uspl_hint(err, "a thread in uninterruptible sleep, of a frozen control group, or in "
+		       "vfork() can't be stopped; try again later, or with a longer --wait");
 	return -USPL_E_UNSTOPPABLE;
 }
 
@@ -111,7 +123,7 @@ static int explain_seize(const struct proc *proc, struct thread *thread, struct 
 	}
 	/* The tool's main thread: another attempt may find that it has stopped. */
 	if (tracer == getpid())
-		return fail_unstoppable(proc, thread, err);
+		return thread_fail_unstoppable(proc, thread->tid, err);
 	/* It ends just now, or has ended since. */
 	if (errnum == EPERM && tracer > 0 && ending_await((pid_t)tracer))
 		return thread_seize(proc, thread, err);
@@ -164,12 +176,11 @@ int thread_require_stoppable(const struct proc *proc, pid_t tid, int64_t deadlin
 			     struct uspl_err *err)
 {
 	static const struct timespec pause = { 0, 1000000 };
-	const struct thread thread = { .tid = tid };
 
 	/* The kernel doesn't tell when such a sleep ends. */
 	while (task_state(proc, tid) == 'D') {
-		if (clock_now_ns() > deadline)
-			return fail_unstoppable(proc, &thread, err);
+		if (clock_now_ns() > deadline || cancel_pending())
+			return thread_fail_unstoppable(proc, tid, err);
 		nanosleep(&pause, NULL);
 	}
 	return 0;
@@ -199,9 +210,13 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
 			thread->state = THREAD_GONE;
 		/* Whatever else goes wrong with the wait, the thread will stop all the same. */
 		else if (left <= 0)
-			return fail_unstoppable(proc, thread, err);
-		else if (now >= spin_until && sigtimedwait(&child, NULL, &timeout) < 0)
+			return thread_fail_unstoppable(proc, thread->tid, err);
+		else if (now >= spin_until && sigtimedwait(&child, NULL, &timeout) < 0) {
 			reap_now();
+			/* After ^C the tool goes soon; but as long as it waits it does no harm. */
+			if (cancel_pending() && deadline > now + STOP_LIMIT_NS)
+				deadline = now + STOP_LIMIT_NS;
+		}
 	}
 	return 0;
 }
@@ -214,27 +229,38 @@ static VEC(struct left_thread) left_behind;
 
 void thread_leave_behind(const struct proc *proc, const struct thread *thread)
 {
-	struct left_thread *left = getpid() == syscall(SYS_gettid) ? vec_push(&left_behind) : NULL;
+	struct left_thread *left;
 
+	vec_for_each (&left_behind, left)
+		if (left->tid == thread->tid)
+			return;
+	left = getpid() == syscall(SYS_gettid) ? vec_push(&left_behind) : NULL;
 	if (left)
 		*left = (struct left_thread){ proc->pid, thread->tid };
 }
 
 void thread_fetch_left(int64_t deadline)
 {
-	size_t n = 0;
+	static const struct timespec pause = { 0, LEFT_PAUSE_NS };
 
-	for (size_t i = 0; i < left_behind.n; i++) {
-		const struct left_thread *left = &left_behind.items[i];
-		const struct proc proc = { .pid = left->pid, .tid = left->tid, .mem_fd = -1 };
-		struct thread thread = { .tid = left->tid, .state = THREAD_ASKED };
+	for (;; nanosleep(&pause, NULL)) {
+		size_t n = 0;
 
-		if (thread_wait(&proc, &thread, deadline, NULL) == 0)
-			thread_release(&proc, &thread);
-		else
-			left_behind.items[n++] = *left;
+		/* None should stand still for another one. */
+		for (size_t i = 0; i < left_behind.n; i++) {
+			const struct left_thread left = left_behind.items[i];
+			const struct proc proc = { .pid = left.pid, .tid = left.tid, .mem_fd = -1 };
+			struct thread thread = { .tid = left.tid, .state = THREAD_ASKED };
+
+			if (thread_wait(&proc, &thread, 0, NULL) == 0)
+				thread_release(&proc, &thread);
+			else
+				left_behind.items[n++] = left;
+		}
+		left_behind.n = n;
+		if (!n || clock_now_ns() >= deadline || cancel_pending())
+			return;
 	}
-	left_behind.n = n;
 }
 
 int thread_stop(const struct proc *proc, struct thread *thread, int64_t deadline,

@@ -30,7 +30,10 @@ enum thread_state {
 	THREAD_GONE
 };
 
-/* How long a thread that was asked to stop may take, unless the caller says otherwise. */
+/*
+ * How long a thread that was asked to stop may take while others stand still, unless the caller
+ * says otherwise.
+ */
 #define STOP_LIMIT_NS 1000000000ll
 /*
  * How long to ask again and again for a thread that runs, before the tool sleeps until it is told:
@@ -52,6 +55,7 @@ struct thread {
 	struct timeouts *timeouts; /* what is known of its call's time-out (timeouts.h), or NULL */
 	bool slept;                /* when a stop was prepared (stop.h) */
 	bool has_children;         /* as was seen before it was asked to stop (task.h) */
+	bool beside;               /* it stands still only for the others' sake (stop_some) */
 };
 
 typedef VEC(struct thread) thread_vec;
@@ -62,6 +66,8 @@ typedef VEC(struct thread) thread_vec;
  */
 int thread_require_stoppable(const struct proc *proc, pid_t tid, int64_t deadline,
 			     struct uspl_err *err) uspl_must_check;
+/* Fails since that thread doesn't stop: USPL_E_UNSTOPPABLE, saying what it waits for. */
+int thread_fail_unstoppable(const struct proc *proc, pid_t tid, struct uspl_err *err);
 /*
  * Blocks all of the tool's signals, so that ^C can't end it in between, and SIGCHLD can be waited
  * for. *ret_old is what thread_unguard puts back.
@@ -79,15 +85,15 @@ int thread_seize(const struct proc *proc, struct thread *thread,
 void thread_interrupt(struct thread *thread);
 /*
  * Waits until an ASKED thread is STOPPED or GONE; deadline is on CLOCK_MONOTONIC, in nanoseconds.
- * USPL_E_UNSTOPPABLE if it passes first: the thread stays ASKED. The caller must have blocked
- * SIGCHLD (thread_guard), since the wait is for that.
+ * USPL_E_UNSTOPPABLE if it passes first: the thread stays ASKED. After ^C a second is enough. The
+ * caller must have blocked SIGCHLD (thread_guard), since the wait is for that.
  */
 int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline,
 		struct uspl_err *err) uspl_must_check;
 /*
  * To be called for a thread that was asked to stop and is given up: where it is the tool's main
  * thread that asked, it stays attached. thread_fetch_left waits for those that were left behind,
- * each until the deadline, and lets them go; only then another thread of the tool can attach to
+ * until the deadline, or ^C, and lets them go; only then another thread of the tool can attach to
  * them.
  */
 void thread_leave_behind(const struct proc *proc, const struct thread *thread);

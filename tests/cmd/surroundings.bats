@@ -119,6 +119,10 @@ is_frozen() {
 		expect_message 'does not stop: state D, waiting in .*hint: .*frozen control group'
 		expect_untraced
 	done
+	TOOL_SECONDS=30 tool uspl-trace start --wait=0.1 "$TARGET"
+	expect_status 1
+	expect_message 'does not stop: state D, waiting in .*hint: .*a longer --wait'
+	expect_untraced
 	echo THAWED > "$GROUP/freezer.state"
 	expect_untouched
 	expect_update_works

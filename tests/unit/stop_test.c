@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,8 @@
 
 #define MS 1000000ll
 #define MANY 1024
+/* So many threads want the processor that starved ones have a hundredth of. */
+#define HOGS 2
 
 struct talk {
 	int ready, births, children, rounds;
@@ -254,6 +257,7 @@ static int fail_at_once(void *ctx, struct uspl_err *err)
 static void test_uninterruptible(void)
 {
 	pid_t pid = start(body_vfork);
+	auto_proc struct proc *proc = NULL;
 	struct uspl_err err = { 0 };
 	struct once once = { .pid = pid };
 	int64_t began;
@@ -263,11 +267,12 @@ static void test_uninterruptible(void)
 	usleep(100000);
 	began = clock_now_ns();
 	code = wait_for_tool(start_tool(pid, 1, 100 * MS));
-	ok(code == USPL_E_UNSTOPPABLE, "who waits in vfork can't be stopped (%d)", code);
+	ok(proc_open(pid, &proc, &err) == 0 && code == USPL_E_UNSTOPPABLE,
+	   "who waits in vfork can't be stopped (%d)", code);
 	ok(!shared->children, "and that is known before it comes back");
-	ok(stop_again(attempt_once, &once, &err) == 0 && once.attempts > 1,
+	ok(stop_again(proc, attempt_once, &once, &err) == 0 && once.attempts > 1,
 	   "tried again, it is stopped when it has come back (%s)", err.msg);
-	ok(stop_again(fail_at_once, &attempts, &err) == -USPL_E_BUSY && attempts == 1,
+	ok(stop_again(proc, fail_at_once, &attempts, &err) == -USPL_E_BUSY && attempts == 1,
 	   "another failure is one at once");
 	while (!shared->children && clock_now_ns() - began < 20000 * MS)
 		usleep(1000);
@@ -505,6 +510,77 @@ static void test_order(void)
 	end(pid);
 }
 
+/* Two threads that want to run all the time, and get a processor for moments, seconds apart. */
+static void body_starved(void)
+{
+	cpu_set_t last;
+	pthread_t thread;
+	int cpu = CPU_SETSIZE;
+
+	sched_getaffinity(0, sizeof(last), &last);
+	while (!CPU_ISSET(--cpu, &last))
+		;
+	CPU_ZERO(&last);
+	CPU_SET(cpu, &last);
+	sched_setaffinity(0, sizeof(last), &last);
+	setpgid(0, 0);
+	for (int i = 0; i < HOGS; i++)
+		if (fork() == 0)
+			for (;;)
+				;
+	setpriority(PRIO_PROCESS, 0, 19);
+	pthread_create(&thread, NULL, spin, NULL);
+	body_spin();
+}
+
+struct starved {
+	const struct proc *proc;
+	int attempts, late;
+	size_t stopped;
+};
+
+static int stop_starved(void *ctx, struct uspl_err *err)
+{
+	struct starved *starved = ctx;
+	struct stop stop;
+	int rc;
+
+	starved->attempts++;
+	rc = stop_prepare(&stop, starved->proc, err);
+	if (rc)
+		return rc;
+	rc = stop_enter(&stop, clock_now_ns() + 20 * MS, err);
+	starved->late += rc != 0;
+	starved->stopped = count_stopped(&stop);
+	stop_leave(&stop);
+	return rc;
+}
+
+/*
+ * A thread that gets no processor for longer than the others may stand still for it is waited for
+ * as long as the command has time.
+ */
+static void test_starved(void)
+{
+	pid_t pid = start(body_starved);
+	auto_proc struct proc *proc = NULL;
+	struct starved starved = { 0 };
+	struct uspl_err err = { 0 };
+	int rc = proc_open(pid, &proc, &err);
+
+	starved.proc = proc;
+	if (!rc) {
+		proc->wait_until_ns = clock_now_ns() + 50000 * MS;
+		rc = stop_again(proc, stop_starved, &starved, &err);
+	}
+	ok(!rc && starved.stopped == 2,
+	   "threads without a processor are waited for (%d of %d attempts were late; %s)",
+	   starved.late, starved.attempts, err.msg);
+	ok(starved.late, "though they don't stop in time by themselves");
+	kill(-pid, SIGKILL);
+	end(pid);
+}
+
 int main(void)
 {
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -517,5 +593,6 @@ int main(void)
 	test_signals();
 	test_parent();
 	test_order();
+	test_starved();
 	return tap_done();
 }

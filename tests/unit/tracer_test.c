@@ -147,16 +147,22 @@ static int finish_target(pid_t pid)
 static int stop_parent(void *ctx, struct uspl_err *err)
 {
 	const struct proc *proc = ctx;
-	struct thread thread = { .tid = talk->parent };
-	int rc = thread_stop(proc, &thread, clock_now_ns() + STOP_LIMIT_NS, err);
-	bool ended = !rc && end_child(false);
+	pid_t parent = talk->parent;
+	tid_vec one = { .items = &parent, .n = 1 };
+	bool ended = false;
+	struct stop stop;
+	int rc;
 
-	tracer_shield_beside();
-	thread_release(proc, &thread);
+	stop_begin(&stop, proc);
+	rc = stop_some(&stop, &one, clock_now_ns() + STOP_LIMIT_NS, err);
+	if (!rc)
+		ended = end_child(false);
+	stop_leave(&stop);
 	return rc ? rc : ended ? 0 : -USPL_E_BUG;
 }
 
-static void test_beside(void)
+/* The parent is the only thread that has to be stopped. */
+static void test_some(void)
 {
 	struct proc *proc = NULL;
 	struct uspl_err err = { 0 };
@@ -164,7 +170,7 @@ static void test_beside(void)
 	int rounds = 0;
 
 	ok(pid, "threads sleep, and one has a child");
-	while (rounds < 5 && tracer_run_beside(proc, stop_parent, proc, &err) == 0 &&
+	while (rounds < 5 && stop_again(proc, stop_parent, proc, &err) == 0 &&
 	       until(talk->reaped == talk->end) && has_child() && all_sleep(proc))
 		rounds++;
 	ok(rounds == 5, "children end while their parent stands still (%s)", err.msg);
@@ -218,7 +224,7 @@ int main(void)
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
 	talk = mmap(NULL, sizeof(*talk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	test_beside();
+	test_some();
 	test_held_sleepers();
 	return tap_done();
 }

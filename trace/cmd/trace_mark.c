@@ -76,6 +76,7 @@ static int parse(struct options *opts, int argc, char **argv, struct uspl_err *e
 		  "on: memory for each thread's records (default 1024)" },
 		{ 0, "string", "BYTES", CLI_INT, &opts->text_bytes,
 		  "on: how much of each string is recorded (default 48)" },
+		VIEW_WAIT_OPTION,
 		{ 0, "force", NULL, CLI_FLAG, &opts->request.force,
 		  "off: don't wait for a stack that no thread is on" },
 		{ 0, "json", NULL, CLI_FLAG, &opts->json, "list: one JSON object for each marker" },

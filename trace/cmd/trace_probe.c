@@ -64,6 +64,7 @@ static int parse(struct options *opts, int argc, char **argv, struct uspl_err *e
 		  "memory for each thread's records (default 1024)" },
 		{ 0, "string", "BYTES", CLI_INT, &opts->text_bytes,
 		  "how much of each string is recorded (default 48)" },
+		VIEW_WAIT_OPTION,
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-trace probe",

@@ -7,6 +7,7 @@
 #include "trace/cmd/pids.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/output/tracer.h"
+#include "trace/output/view.h"
 #include "trace/tally/tally.h"
 #include "trace/watch/watch_loop.h"
 
@@ -46,11 +47,14 @@ static int start_one(void *ctx, pid_t pid, struct uspl_err *err)
 
 int trace_start(int argc, char **argv, struct uspl_err *err)
 {
+	const struct cli_option table[] = { VIEW_WAIT_OPTION };
 	const struct cli_command about = {
 		.name = "uspl-trace start",
 		.synopsis = "[OPTION]... PID...",
 		.summary = "Starts tracing running processes; 'uspl-trace tracers' lists what can "
 			   "be seen of them",
+		.options = table,
+		.n_options = ARRAY_SIZE(table),
 	};
 	auto_line struct line line = { 0 };
 	auto_vec pid_vec pids = { 0 };

@@ -194,6 +194,7 @@ int trace_stop(int argc, char **argv, struct uspl_err *err)
 		{ 'o', "output", "PATH", CLI_STRING, &opts.path,
 		  "of tracers that record calls: save the records there" },
 		{ 0, "format", "NAME", CLI_STRING, &opts.form, SAVE_FORMS },
+		VIEW_WAIT_OPTION,
 		{ 0, "json", NULL, CLI_FLAG, &opts.json, "print the result as JSON" },
 	};
 	const struct cli_command cmd = {

@@ -81,7 +81,7 @@ static int switch_all(struct proc *proc, const site_vec *sites, struct patch_res
 {
 	const struct patch_input in = { .proc = proc, .on = true };
 	struct vm_sharers vm_sharers = { 0 };
-	int rc = vm_sharers_await(proc, &vm_sharers, clock_now_ns() + VM_SHARERS_WAIT_NS, err);
+	int rc = vm_sharers_await(proc, &vm_sharers, proc_deadline(proc, VM_SHARERS_WAIT_NS), err);
 
 	if (rc)
 		return rc;

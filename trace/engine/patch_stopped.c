@@ -258,7 +258,7 @@ static int fail_busy(const struct run *run, struct uspl_err *err)
 static int exchange_all(struct run *run, struct uspl_err *err)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
-	int64_t deadline = clock_now_ns() + TRY_NS;
+	int64_t deadline = proc_deadline(run->patch->in->proc, TRY_NS);
 
 	while (run->done < run->patch->sites->n) {
 		size_t from = run->done;

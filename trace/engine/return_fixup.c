@@ -31,7 +31,6 @@
 #include "safety/drain.h"
 #include "safety/safety.h"
 #include "thread/stop.h"
-#include "thread/tracer_thread.h"
 #include "unwind/unwind.h"
 #include "uspl/trace_abi.h"
 
@@ -159,7 +158,7 @@ static int visit_thread(void *ctx, struct uspl_err *err)
 	if (rc)
 		goto leave;
 	vec_for_each (&stop.threads, thread) {
-		if (thread->state != THREAD_STOPPED)
+		if (thread->state != THREAD_STOPPED || thread->beside)
 			continue;
 		rc = end_calls_of(&visits->walk, thread, &ended, err);
 		if (rc)
@@ -173,16 +172,15 @@ leave:
 	return rc;
 }
 
-static int visit_threads(void *ctx, struct uspl_err *err)
+static int visit_threads(struct visits *visits, struct uspl_err *err)
 {
-	struct visits *visits = ctx;
 	const pid_t *tid;
 
 	vec_for_each (visits->drain->inside, tid) {
 		int rc;
 
 		visits->tid = *tid;
-		rc = stop_again(visit_thread, visits, err);
+		rc = stop_again(visits->drain->text.proc, visit_thread, visits, err);
 		if (rc)
 			return rc;
 	}
@@ -196,7 +194,7 @@ int return_fixup_run(struct drain *drain, const unwinder_code_vec *unwinders,
 		.walk = { .text = &drain->text, .session = session, .unwinders = unwinders },
 		.drain = drain,
 	};
-	int rc = tracer_run_beside(drain->text.proc, visit_threads, &visits, err);
+	int rc = visit_threads(&visits, err);
 
 	*ret_ended = visits.ended;
 	vec_release(&visits.walk.calls);

@@ -270,7 +270,7 @@ static int take_away(struct proc *proc, const module_vec *modules, struct trace_
 static int make_way(struct proc *proc, const module_vec *modules, struct uspl_err *err)
 {
 	const struct timespec pause = { 0, INSIDE_PAUSE_NS };
-	int64_t deadline = clock_now_ns() + INSIDE_WAIT_NS;
+	int64_t deadline = proc_deadline(proc, INSIDE_WAIT_NS);
 	struct trace_switch left;
 	bool told = false;
 

@@ -157,7 +157,8 @@ static int prepare(struct run *run, struct uspl_err *err)
 	drain->text.unwinder = drain->agents.unwinder = run->unwinder;
 	if (rc)
 		return rc;
-	rc = vm_sharers_await(run->proc, &vm_sharers, clock_now_ns() + VM_SHARERS_WAIT_NS, err);
+	rc = vm_sharers_await(run->proc, &vm_sharers, proc_deadline(run->proc, VM_SHARERS_WAIT_NS),
+			      err);
 	if (rc)
 		return rc;
 	rc = regions_read(run->proc, &run->updates, err);
@@ -192,7 +193,7 @@ DEFINE_AUTO_RELEASE(run, struct run, release)
 static int outlive_agents(struct run *run, struct uspl_err *err)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
-	int64_t deadline = clock_now_ns() + AGENTS_NS;
+	int64_t deadline = proc_deadline(run->proc, AGENTS_NS);
 
 	while (run->left.n) {
 		int rc = drain_look(&run->drain, err);

@@ -10,8 +10,7 @@
 #include "trace/engine/shared_map.h"
 #include "trace/engine/session.h"
 
-/* How long another tool that is at work in the process is waited for. */
-#define LOCK_NS 10000000000ll
+double view_wait_s = 10;
 
 /*
  * An update that was left in the middle of its switch has to be decided before others can be at
@@ -19,7 +18,7 @@
  */
 static int complete_interrupted(struct proc *proc, struct uspl_err *err)
 {
-	const struct live_options opts = LIVE_OPTIONS_DEFAULT;
+	struct live_options opts = LIVE_OPTIONS_DEFAULT;
 	struct uspl_err note = { 0 };
 	auto_modules module_vec modules = { 0 };
 	auto_regions region_vec regions = { 0 };
@@ -31,6 +30,7 @@ static int complete_interrupted(struct proc *proc, struct uspl_err *err)
 	if (rc)
 		return rc;
 	region_status_find_gone(proc, &modules, &regions);
+	opts.wait_s = view_wait_s;
 	rc = interrupted_complete(proc, &modules, &regions, NULL, &opts, &note, err);
 	if (note.msg[0])
 		uspl_err_note(stderr, &note);
@@ -40,7 +40,8 @@ static int complete_interrupted(struct proc *proc, struct uspl_err *err)
 static int lock_and_sweep(pid_t pid, struct proc **ret, size_t *ret_swept, struct uspl_err *err)
 {
 	auto_proc struct proc *proc = NULL;
-	int rc = proc_open_locked(pid, clock_now_ns() + LOCK_NS, &proc, err);
+	int64_t deadline = clock_now_ns() + (int64_t)(view_wait_s * 1e9);
+	int rc = proc_open_locked(pid, deadline, &proc, err);
 
 	if (rc)
 		return rc;

@@ -9,6 +9,18 @@
 struct trace_request;
 struct trace_switch;
 
+/*
+ * How long commands that change a process wait for what passes by itself: another tool that is at
+ * work in it, a thread that gets no processor.
+ */
+extern double view_wait_s;
+/* The line for that in a command's table. */
+/* clang-format off */
+#define VIEW_WAIT_OPTION                                                                           \
+	{ 'w', "wait", "SECONDS", CLI_SECONDS, &view_wait_s,                                       \
+	  "how long to wait for another tool, or for threads to stop (default 10)" }
+/* clang-format on */
+
 /* A process with its session, for the subcommands that look at one. */
 struct view {
 	struct proc *proc;

@@ -75,7 +75,7 @@ static int set_up(struct standstill *standstill, struct proc *proc, const module
 	standstill->empty.unwinder = standstill->agents.unwinder = standstill->unwinder;
 	if (rc)
 		return rc;
-	rc = vm_sharers_await(proc, &vm_sharers, clock_now_ns() + VM_SHARERS_WAIT_NS, err);
+	rc = vm_sharers_await(proc, &vm_sharers, proc_deadline(proc, VM_SHARERS_WAIT_NS), err);
 	if (rc)
 		return rc;
 	return find_agents(standstill, modules, err);
@@ -159,10 +159,10 @@ leave:
 static int attempts(struct standstill *standstill, struct uspl_err *err)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
-	int64_t deadline = clock_now_ns() + TRY_NS;
+	int64_t deadline = proc_deadline(standstill->proc, TRY_NS);
 
 	for (;;) {
-		int rc = stop_again(attempt, standstill, err);
+		int rc = stop_again(standstill->proc, attempt, standstill, err);
 
 		if (rc || !standstill->inside || clock_now_ns() >= deadline)
 			return rc;

@@ -268,7 +268,7 @@ int reach_look(const struct proc *proc, reach_blocks *blocks, const struct reach
 	rc = proc_read_maps(proc, &maps, err);
 	if (rc)
 		return rc;
-	rc = stop_again(copy_threads, &copying, err);
+	rc = stop_again(proc, copy_threads, &copying, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < look.copied.n; i++)

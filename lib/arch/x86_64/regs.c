@@ -149,11 +149,6 @@ static bool answers_eintr(uint64_t nr)
 	}
 }
 
-bool syscall_answers_eintr(long nr)
-{
-	return nr >= 0 && answers_eintr((uint64_t)nr);
-}
-
 bool syscall_restarts_unseen(long nr)
 {
 	switch (nr) {
