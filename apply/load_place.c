@@ -151,7 +151,7 @@ int load_map_region(struct proc *proc, const struct link *link, const struct reg
 					       [LINK_DATA] = PROT_READ | PROT_WRITE };
 	struct map_region_part parts[MAP_REGION_PARTS] = {
 		{ region->trampolines, region->trampolines_len, PROT_READ | PROT_EXEC },
-		{ region->selector, USPL_SELECTOR_LEN, PROT_READ | PROT_WRITE },
+		{ region->selector, region_selector_len(region), PROT_READ | PROT_WRITE },
 	};
 	taddr base = region->self + region->info_len;
 

@@ -21,12 +21,13 @@
 #include <stdint.h>
 
 /*
- * Of a record without hooks, of one of an update that has some, and of one with struct
- * uspl_region_more, be there hooks or not.
+ * Of a record without hooks, of one of an update that has some, of one with struct
+ * uspl_region_more, be there hooks or not, and of one with struct uspl_region_by_thread, too.
  */
 #define USPL_ABI_VERSION 8
 #define USPL_ABI_VERSION_HOOKS 9
 #define USPL_ABI_VERSION_MORE 10
+#define USPL_ABI_VERSION_BY_THREAD 11
 /*
  * The oldest one that tools still read: it lacks what stands behind `names` in struct uspl_region.
  */
@@ -89,11 +90,21 @@ enum uspl_selector_value {
 	 * So those that are in the functions can leave them, whatever they call on their way.
 	 */
 	USPL_SELECTOR_DRAIN = 8,
+	/*
+	 * Added to the value that is to come, in records with struct uspl_region_by_thread: threads
+	 * go over one by one. Trampolines lead to that value, but for the threads that have a
+	 * struct uspl_slot and are in the call that it tells of: these go on as before. A HOLD
+	 * added to all of it falls back to that, and a commit byte may lead to it.
+	 */
+	USPL_SELECTOR_BY_THREAD = 16,
+	/* Added to BY_THREAD: the second set of slots is the one that counts. */
+	USPL_SELECTOR_SECOND = 32,
 };
 
-/* What the tool writes beside a selector that holds. */
+/* What the tool writes beside a selector that holds: this and the value that is to come. */
 enum uspl_selector_commit {
 	USPL_COMMIT_NONE = 0,
+	USPL_COMMIT_SAID = 2,
 	USPL_COMMIT_OLD = 2 + USPL_SELECTOR_OLD,
 	USPL_COMMIT_NEW = 2 + USPL_SELECTOR_NEW,
 };
@@ -134,6 +145,27 @@ struct uspl_inside {
 
 /* The selector with the rest of its page. */
 #define USPL_SELECTOR_LEN 4096ull
+
+/*
+ * A thread that has not gone over yet: the word at %fs:0, where its outermost call of the code that
+ * is to be left found the stack pointer, and an end up to which nothing else can have it. A thread
+ * that comes to a trampoline with its stack pointer in [low, high) has left that call, and clears
+ * `thread`; anywhere else it counts as being in it. Where it is at `high` or above, it may have
+ * left the call and begin another one there, in which it comes through the range: it makes `low` so
+ * large that nothing is in the range any more. Two sets lie USPL_SLOTS_AT bytes behind the
+ * selector's beginning, USPL_SLOTS_LEN apart; each ends with a slot whose `high` is 0. The tool
+ * writes the set that doesn't count, while it holds, and says by the commit byte that it does.
+ */
+struct uspl_slot {
+	uint64_t thread, low, high;
+};
+
+#define USPL_SLOTS_AT 4096
+#define USPL_SLOTS_LEN 1024
+#define USPL_SLOTS_MAX 32
+
+/* The selector with the slots. */
+#define USPL_SELECTOR_LEN_BY_THREAD 8192ull
 
 /* How an entry can be led to its trampoline while the program runs. */
 enum uspl_entry {
@@ -272,6 +304,15 @@ struct uspl_region_more {
 };
 
 /*
+ * Follows struct uspl_region_more in the records of updates that may be switched thread by thread:
+ * their trampolines know BY_THREAD, and the selector has slots behind its page.
+ */
+struct uspl_region_by_thread {
+	uint32_t agreed; /* 1: the update's author says so, 0: whoever applied it did */
+	uint32_t pad;
+};
+
+/*
  * What the info part holds from its mapping on until the record is written over it. The thread of
  * the target that maps it writes this as well, and does so even if the tool dies meanwhile: so the
  * next tool knows what is of no use, and unmaps it.
@@ -354,6 +395,7 @@ struct uspl_detours {
 #endif
 USPL_ABI_ASSERT(struct uspl_selector, 72);
 USPL_ABI_ASSERT(struct uspl_inside, 16);
+USPL_ABI_ASSERT(struct uspl_slot, 24);
 USPL_ABI_ASSERT(struct uspl_site, 80);
 USPL_ABI_ASSERT(struct uspl_range, 24);
 USPL_ABI_ASSERT(struct uspl_region, 280);
@@ -361,6 +403,7 @@ USPL_ABI_ASSERT(struct uspl_region_hook, 16);
 USPL_ABI_ASSERT(struct uspl_region_hooks, 16);
 USPL_ABI_ASSERT(struct uspl_region_datum, 48);
 USPL_ABI_ASSERT(struct uspl_region_more, 16);
+USPL_ABI_ASSERT(struct uspl_region_by_thread, 8);
 USPL_ABI_ASSERT(struct uspl_threads, 56);
 USPL_ABI_ASSERT(struct uspl_descriptor, 32);
 USPL_ABI_ASSERT(struct uspl_detour, 56);

@@ -15,6 +15,9 @@
  *         HOLD_*            -> wait until it is neither; if a commit byte stands beside it, swap
  *                              both for what that says; if its `turns` turns of waiting are over,
  *                              swap it back to what it was; begin anew
+ *         BY_THREAD         -> what it is to become, unless the thread has a slot behind that
+ *                              selector and is in the call that the slot tells of: then the other
+ *                              code. Only trampolines of TRAMPOLINE_LEN_BY_THREAD bytes know that
  *
  * It changes no register and no flag that is live at a function's entry, and nothing on the stack.
  */
@@ -24,7 +27,9 @@
 #include "base/error.h"
 
 enum {
-	TRAMPOLINE_LEN = 256, /* bytes of one trampoline, with room */
+	TRAMPOLINE_LEN = 256,           /* bytes of one trampoline, with room */
+	TRAMPOLINE_LEN_BY_THREAD = 384, /* of one that knows BY_THREAD */
+	TRAMPOLINE_LEN_MAX = TRAMPOLINE_LEN_BY_THREAD,
 	/* how many bytes of old code are wanted, at most: one instruction */
 	TRAMPOLINE_OLD_MAX = 15,
 	PUNNED_MAX = 14,         /* the longest punned trampoline */
@@ -40,7 +45,14 @@ struct trampoline_code {
 	taddr new_addr;     /* its replacement */
 	const uint8_t *old; /* the bytes at entry */
 	size_t old_len;
+	bool by_thread; /* it is to know BY_THREAD */
 };
+
+/* How long such a trampoline is. */
+static inline size_t trampoline_len(bool by_thread)
+{
+	return by_thread ? TRAMPOLINE_LEN_BY_THREAD : TRAMPOLINE_LEN;
+}
 
 /* A part of a trampoline, from its beginning. */
 struct trampoline_part {
@@ -54,10 +66,11 @@ struct trampoline_part {
 extern const struct trampoline_part trampoline_old_parts[TRAMPOLINE_N_PARTS],
 	trampoline_new_parts[TRAMPOLINE_N_PARTS];
 /*
- * Where a thread is that has read DRAIN and finds out whether it may pass: it is on its way to the
- * code that the selector led to when it read it, whichever that was.
+ * Where a thread is that has read DRAIN or BY_THREAD and finds out what that means for it: it is on
+ * its way to the code that the selector led to when it read it, whichever that was. The second
+ * array is for trampolines that know BY_THREAD.
  */
-extern const struct trampoline_part trampoline_either_parts[TRAMPOLINE_N_EITHER];
+extern const struct trampoline_part trampoline_either_parts[2][TRAMPOLINE_N_EITHER];
 
 /*
  * How many bytes the stack pointer is below where it was at the function's entry, for a thread at
@@ -65,12 +78,15 @@ extern const struct trampoline_part trampoline_either_parts[TRAMPOLINE_N_EITHER]
  * executed.
  */
 int trampoline_depth(size_t offset);
+/* The same of a trampoline that knows BY_THREAD. */
+int trampoline_depth_by_thread(size_t offset);
 
 /*
- * Writes the trampoline. USPL_E_UNSUPPORTED, saying why, if the first instruction can't be moved;
+ * Writes the trampoline, trampoline_len bytes. USPL_E_UNSUPPORTED, saying why, if the first
+ * instruction can't be moved;
  * USPL_E_OUT_OF_REACH if something is too far for its displacement.
  */
-int trampoline_encode(const struct trampoline_code *trampoline, uint8_t code[TRAMPOLINE_LEN],
+int trampoline_encode(const struct trampoline_code *trampoline, uint8_t code[TRAMPOLINE_LEN_MAX],
 		      struct uspl_err *err) uspl_must_check;
 
 /*

@@ -105,6 +105,11 @@ struct region {
 	/* ids of the updates whose place it takes, and "NAME=NUMBER", separated by blanks */
 	char *replaces, *states; /* NULL or "": none */
 	VEC(struct region_datum) data_values;
+	/* It may be switched thread by thread, and its author says so (uspl_region_by_thread). */
+	bool by_thread, agreed;
+	/* Threads go over one by one just now; found by trampolines_by_thread. */
+	bool between;
+	size_t threads_left; /* so many haven't yet, then */
 };
 
 typedef VEC(struct region) region_vec;
@@ -141,6 +146,11 @@ const char *region_state_name(enum uspl_region_state state);
 bool region_builds_on(const struct region *region, const char *id);
 /* True if the update is one of those whose place the region's takes. */
 bool region_replaces(const struct region *region, const char *id);
+/* How many bytes the selector takes, with what lies behind it. */
+static inline uint64_t region_selector_len(const struct region *region)
+{
+	return region->by_thread ? USPL_SELECTOR_LEN_BY_THREAD : USPL_SELECTOR_LEN;
+}
 /* True if region is part of the update. */
 bool region_has_id(const struct region *region, const char *id);
 

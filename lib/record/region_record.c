@@ -185,6 +185,24 @@ static bool read_more(struct part *part, const struct uspl_region *head, struct 
 	return true;
 }
 
+static bool read_by_thread(const struct part *part, const struct uspl_region *head,
+			   struct region *region)
+{
+	const struct buf *info = part->info;
+	const size_t at =
+		sizeof(*head) + sizeof(struct uspl_region_hooks) + sizeof(struct uspl_region_more);
+	struct uspl_region_by_thread raw;
+
+	if (head->version < USPL_ABI_VERSION_BY_THREAD)
+		return true;
+	if (info->len < at + sizeof(raw))
+		return false;
+	memcpy(&raw, info->data + at, sizeof(raw));
+	region->by_thread = true;
+	region->agreed = raw.agreed;
+	return true;
+}
+
 /* Trampolines and selector are what the tools write to: they must be where the region is. */
 static bool trampolines_are_inside(const struct region *region)
 {
@@ -193,8 +211,9 @@ static bool trampolines_are_inside(const struct region *region)
 	if (!region->trampolines)
 		return !region->selector;
 	return at < region->map_len && region->trampolines_len <= region->map_len - at &&
-	       region->trampolines_len >= region->sites.n * TRAMPOLINE_LEN &&
-	       selector < region->map_len && region->map_len - selector >= USPL_SELECTOR_LEN;
+	       region->trampolines_len >= region->sites.n * trampoline_len(region->by_thread) &&
+	       selector < region->map_len &&
+	       region->map_len - selector >= region_selector_len(region);
 }
 
 bool region_decode(const struct buf *info, const struct uspl_region *head, struct region *region)
@@ -242,7 +261,7 @@ bool region_decode(const struct buf *info, const struct uspl_region *head, struc
 	       read_ranges(&part, head->ranges, head->n_ranges, &region->ranges) &&
 	       read_ranges(&part, head->names, head->n_names, &region->names) &&
 	       read_hooks(&part, head, region) && read_more(&part, head, region) &&
-	       trampolines_are_inside(region);
+	       read_by_thread(&part, head, region) && trampolines_are_inside(region);
 }
 
 /* Appends a string and returns its offset. */
@@ -385,6 +404,8 @@ static int check_size(const struct region *region, struct uspl_err *err)
 /* The oldest version that has all that the record says: older versions of uspl read that. */
 static uint32_t version_of(const struct region *region)
 {
+	if (region->by_thread)
+		return USPL_ABI_VERSION_BY_THREAD;
 	if ((region->replaces && *region->replaces) || (region->states && *region->states) ||
 	    region->data_values.n)
 		return USPL_ABI_VERSION_MORE;
@@ -425,6 +446,7 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 	struct uspl_region head = head_of(region);
 	struct uspl_region_hooks hooks = { 0 };
 	struct uspl_region_more more;
+	const struct uspl_region_by_thread by_thread = { .agreed = region->agreed };
 	size_t start = buf->len, fixed = sizeof(head);
 	int rc;
 
@@ -436,6 +458,8 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 		fixed += sizeof(hooks);
 	if (head.version >= USPL_ABI_VERSION_MORE)
 		fixed += sizeof(more);
+	if (head.version >= USPL_ABI_VERSION_BY_THREAD)
+		fixed += sizeof(by_thread);
 	buf_addzero(buf, fixed);
 	head.description = put_string(buf, start, region->description);
 	head.module_name = put_string(buf, start, region->module_name);
@@ -467,5 +491,8 @@ int region_encode(const struct region *region, struct buf *buf, struct uspl_err 
 		memcpy(buf->data + start + sizeof(head), &hooks, sizeof(hooks));
 	if (head.version >= USPL_ABI_VERSION_MORE)
 		memcpy(buf->data + start + sizeof(head) + sizeof(hooks), &more, sizeof(more));
+	if (head.version >= USPL_ABI_VERSION_BY_THREAD)
+		memcpy(buf->data + start + sizeof(head) + sizeof(hooks) + sizeof(more), &by_thread,
+		       sizeof(by_thread));
 	return 0;
 }

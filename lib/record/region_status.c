@@ -162,6 +162,9 @@ static int find_own(const region_vec *regions, const char *id, struct finding *f
 		if (weight(state_of(region)) > weight(state))
 			state = state_of(region);
 		status->wanted |= region_is_wanted(region);
+		status->between |= region->between;
+		if (region->threads_left > status->threads_left)
+			status->threads_left = region->threads_left;
 		rc = region_list_add(&finding->own, region, err);
 		if (rc)
 			return rc;

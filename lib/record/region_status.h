@@ -28,8 +28,10 @@ const struct region *region_status_region_of(const region_vec *regions, const ch
 
 /* An update in one process. */
 struct region_status {
-	const char *state; /* the name that users see: region_state_name */
-	bool wanted;       /* it is to be in effect: neither undone nor only loaded */
+	const char *state;   /* the name that users see: region_state_name */
+	bool wanted;         /* it is to be in effect: neither undone nor only loaded */
+	bool between;        /* threads go over one by one, */
+	size_t threads_left; /* and so many haven't yet */
 	int64_t applied_at;
 	region_list regions; /* its regions; of a wanted update: those in effect */
 	strvec pending;      /* names of libraries */

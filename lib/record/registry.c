@@ -116,7 +116,7 @@ static const struct kind {
 	[RECORD_UPDATE] = { USPL_REGION_MAGIC, sizeof(struct uspl_region), USPL_REGION_LEN_READ,
 			    update_is_sound, "an update", "applied it",
 			    offsetof(struct uspl_region, version),
-			    offsetof(struct uspl_region, self), USPL_ABI_VERSION_MORE,
+			    offsetof(struct uspl_region, self), USPL_ABI_VERSION_BY_THREAD,
 			    USPL_ABI_VERSION_READ, false },
 	[RECORD_TRACE] = { USPL_TRACE_MAGIC, sizeof(struct uspl_trace_region), 0, trace_is_sound,
 			   "a trace", "started it", offsetof(struct uspl_trace_region, version),

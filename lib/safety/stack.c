@@ -16,7 +16,9 @@ static int add_regions(struct unwinder *unwinder, const region_vec *regions, str
 					    region->eh_frame, region->eh_frame_len };
 		struct unwind_mould trampolines = { region->trampolines,
 						    region->trampolines + region->trampolines_len,
-						    TRAMPOLINE_LEN, trampoline_depth };
+						    trampoline_len(region->by_thread),
+						    region->by_thread ? trampoline_depth_by_thread
+								      : trampoline_depth };
 		int rc = code.eh_frame ? unwinder_add_code(unwinder, &code, err) : 0;
 
 		if (!rc && region->trampolines)

@@ -18,13 +18,14 @@
 
 uint64_t trampolines_size(const struct region *region)
 {
-	return (region->sites.n * TRAMPOLINE_LEN + PAGE - 1) / PAGE * PAGE + USPL_SELECTOR_LEN;
+	return (region->sites.n * trampoline_len(region->by_thread) + PAGE - 1) / PAGE * PAGE +
+	       region_selector_len(region);
 }
 
 void trampolines_place(struct region *region, taddr at)
 {
 	region->trampolines = at;
-	region->trampolines_len = trampolines_size(region) - USPL_SELECTOR_LEN;
+	region->trampolines_len = trampolines_size(region) - region_selector_len(region);
 	region->selector = at + region->trampolines_len;
 }
 
@@ -54,7 +55,8 @@ void trampolines_take_over(struct region *region, const struct region *old)
 
 taddr trampoline_address(const struct region *region, const struct region_site *site)
 {
-	return region->trampolines + (taddr)(site - region->sites.items) * TRAMPOLINE_LEN;
+	return region->trampolines +
+	       (taddr)(site - region->sites.items) * trampoline_len(region->by_thread);
 }
 
 void trampolines_make_direct(const region_vec *regions, taddr entry, uint8_t *bytes)
@@ -156,7 +158,8 @@ int trampolines_add(struct trampolines *trampolines, struct region_site *site, s
 					.selector = trampolines->region->selector,
 					.entry = site->addr,
 					.new_addr = new_addr,
-					.old = old };
+					.old = old,
+					.by_thread = trampolines->region->by_thread };
 	int rc;
 
 	if (!trampoline)
@@ -255,7 +258,8 @@ int trampolines_load(struct trampolines *trampolines, struct uspl_err *err)
 	vec_for_each (&trampolines->items, trampoline) {
 		rc = punned_write_once(proc,
 				       trampoline_address(trampolines->region, trampoline->site),
-				       trampoline->code, TRAMPOLINE_LEN, err);
+				       trampoline->code,
+				       trampoline_len(trampolines->region->by_thread), err);
 		if (rc)
 			return rc;
 	}

@@ -49,7 +49,7 @@ enum entry_form {
 
 struct trampoline {
 	struct region_site *site;
-	uint8_t code[TRAMPOLINE_LEN];
+	uint8_t code[TRAMPOLINE_LEN_MAX];
 };
 
 struct trampolines {
@@ -122,6 +122,11 @@ struct trampoline_selector {
 int trampolines_read_selector(const struct proc *proc, const struct region *region,
 			      struct trampoline_selector *ret,
 			      struct uspl_err *err) uspl_must_check;
+/*
+ * True where threads go over one by one: *ret_left are those that have a slot and haven't cleared
+ * it. A thread that never comes to a trampoline again stays among them.
+ */
+bool trampolines_by_thread(const struct proc *proc, const struct region *region, size_t *ret_left);
 /*
  * Where a tool has died, a commit byte may stand beside a selector that holds. Makes the selector
  * say by itself what both mean together, before the commit byte is forgotten.

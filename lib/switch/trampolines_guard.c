@@ -33,10 +33,10 @@ static int guard_own(struct safety *safety, const struct region *region,
 			return rc;
 	}
 	for (size_t i = 0; i < TRAMPOLINE_N_EITHER; i++) {
-		rc = safety_add(safety, site->name, at + trampoline_either_parts[i].start,
-				(uint64_t)(trampoline_either_parts[i].end -
-					   trampoline_either_parts[i].start),
-				false, err);
+		const struct trampoline_part *part = &trampoline_either_parts[region->by_thread][i];
+
+		rc = safety_add(safety, site->name, at + part->start,
+				(uint64_t)(part->end - part->start), false, err);
 		if (rc)
 			return rc;
 	}
@@ -63,8 +63,8 @@ static int guard_others(struct safety *safety, const struct region *region,
 
 			if (!rc && other->trampolines && (same || (over && theirs->punned_len)))
 				rc = safety_add(safety, site->name,
-						trampoline_address(other, theirs), TRAMPOLINE_LEN,
-						false, err);
+						trampoline_address(other, theirs),
+						trampoline_len(other->by_thread), false, err);
 			if (!rc && same)
 				rc = guard_punned(safety, site, theirs, err);
 		}

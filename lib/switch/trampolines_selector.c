@@ -33,9 +33,9 @@ int trampolines_write_selector(const struct proc *proc, const struct region *reg
  */
 static uint8_t selector_says(const uint8_t both[2])
 {
-	bool said = both[0] & USPL_SELECTOR_HOLD && both[1] & USPL_COMMIT_OLD;
+	bool said = both[0] & USPL_SELECTOR_HOLD && both[1] & USPL_COMMIT_SAID;
 
-	return said ? both[1] & USPL_SELECTOR_NEW : both[0] & ~USPL_SELECTOR_DRAIN;
+	return said ? both[1] & ~USPL_COMMIT_SAID : both[0] & ~USPL_SELECTOR_DRAIN;
 }
 
 int trampolines_read_selector(const struct proc *proc, const struct region *region,
@@ -58,6 +58,26 @@ int trampolines_read_selector(const struct proc *proc, const struct region *regi
 	}
 	*ret = (struct trampoline_selector){ selector_says(both), follows, selector.leader };
 	return 0;
+}
+
+bool trampolines_by_thread(const struct proc *proc, const struct region *region, size_t *ret_left)
+{
+	struct uspl_slot slots[USPL_SLOTS_MAX];
+	struct trampoline_selector selector;
+	size_t n = 0;
+	taddr at;
+
+	if (!region->by_thread || !region->selector ||
+	    trampolines_read_selector(proc, region, &selector, NULL) != 0 ||
+	    !(selector.value & USPL_SELECTOR_BY_THREAD))
+		return false;
+	at = (selector.follows ? selector.leader : region->selector) + USPL_SLOTS_AT +
+	     (selector.value & USPL_SELECTOR_SECOND ? USPL_SLOTS_LEN : 0);
+	if (proc_read_some(proc, at, slots, sizeof(slots)) == sizeof(slots))
+		for (size_t i = 0; i < USPL_SLOTS_MAX && slots[i].high; i++)
+			n += slots[i].thread != 0;
+	*ret_left = n;
+	return true;
 }
 
 int trampolines_end_commit(const struct proc *proc, const struct region *region,

@@ -317,8 +317,8 @@ int punned_map(const struct punned *punned, taddr result_page, struct uspl_err *
 int punned_write_once(const struct proc *proc, taddr at, const uint8_t *code, size_t len,
 		      struct uspl_err *err)
 {
-	static const uint8_t empty[TRAMPOLINE_LEN];
-	uint8_t have[TRAMPOLINE_LEN];
+	static const uint8_t empty[TRAMPOLINE_LEN_MAX];
+	uint8_t have[TRAMPOLINE_LEN_MAX];
 	int rc = proc_read(proc, at, have, len, err);
 
 	if (rc || !memcmp(have, code, len))

@@ -75,7 +75,7 @@ int punned_discard(const struct proc *proc, const struct region *region,
 
 /*
  * Writes code where nothing or the same is; the place may be code that a thread is running.
- * USPL_E_UNSUPPORTED if something else is there. At most TRAMPOLINE_LEN bytes.
+ * USPL_E_UNSUPPORTED if something else is there. At most TRAMPOLINE_LEN_MAX bytes.
  */
 int punned_write_once(const struct proc *proc, taddr at, const uint8_t *code, size_t len,
 		      struct uspl_err *err) uspl_must_check;

@@ -4,67 +4,10 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/ptrace.h>
-#include <sys/user.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "arch/trampoline.h"
-#include "near_code.h"
-#include "tap.h"
-#include "uspl/abi.h"
-
-CODE(commit_old, "mov $1, %eax");
-CODE(commit_new, "mov $2, %eax");
-
-/* What is mapped within reach of this program's code. */
-static struct stage {
-	_Alignas(4096) uint8_t code[PAGE];
-	union {
-		_Alignas(4096) struct uspl_selector selector;
-		uint8_t page[PAGE];
-	};
-	union {
-		struct uspl_selector leader;
-		uint8_t other_page[PAGE];
-	};
-} * stage;
-
-static int encode(void)
-{
-	const struct trampoline_code trampoline = { .at = address(stage->code),
-						    .selector = address(&stage->selector),
-						    .entry = address(commit_old),
-						    .new_addr = address(commit_new),
-						    .old = commit_old,
-						    .old_len = TRAMPOLINE_OLD_MAX };
-
-	return trampoline_encode(&trampoline, stage->code, NULL);
-}
-
-static void set_selector(uint8_t value, uint8_t commit)
-{
-	stage->selector = (struct uspl_selector){ .value = value,
-						  .commit = commit,
-						  .turns = 1000,
-						  .all_turns = 5000,
-						  .leader = address(&stage->selector) };
-}
+#include "trampoline_stage.h"
 
 #define RACES 200
-
-/* 1: by the old code; 2: by the new one. */
-static int call(void)
-{
-	return ((int (*)(void))(uintptr_t)stage->code)();
-}
-
-static bool selector_is(const struct uspl_selector *selector, uint8_t value, uint8_t commit)
-{
-	return selector->value == value && selector->commit == commit;
-}
 
 static void test_commits(void)
 {
@@ -100,12 +43,6 @@ static void test_commits(void)
 static struct uspl_inside *inside_of(struct uspl_selector *selector)
 {
 	return (struct uspl_inside *)(void *)((uint8_t *)selector + USPL_INSIDE_AT);
-}
-
-/* The stack pointer at the entry of what is called from here is within some bytes of this. */
-static uint64_t stack_here(void)
-{
-	return (uint64_t)(uintptr_t)__builtin_frame_address(0);
 }
 
 static void set_drain(struct uspl_selector *selector, uint8_t value, uint64_t low, uint64_t high)
@@ -218,52 +155,6 @@ static void test_race(void)
 	   made, lapsed);
 }
 
-/*
- * Steps through one call of the trampoline in a child; true if trampoline_depth is right at each
- * instruction.
- */
-static bool depth_is_right(size_t *ret_steps)
-{
-	struct user_regs_struct regs = { 0 };
-	uint64_t top = 0;
-	bool right = true;
-	int status;
-	pid_t pid = fork();
-
-	*ret_steps = 0;
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		ptrace(PTRACE_TRACEME, 0, 0, 0);
-		raise(SIGSTOP);
-		_exit(call() != 1 && call() != 2);
-	}
-	while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
-		size_t offset;
-		int depth;
-
-		ptrace(PTRACE_GETREGS, pid, 0, &regs);
-		ptrace(PTRACE_SINGLESTEP, pid, 0, 0);
-		offset = regs.rip - address(stage->code);
-		if (offset >= TRAMPOLINE_LEN)
-			continue;
-		if (!offset)
-			top = regs.rsp;
-		depth = trampoline_depth(offset);
-		/* Behind the moved instruction it isn't known. */
-		right &= depth < 0 ? regs.rsp == top : regs.rsp == top - (uint64_t)depth;
-		++*ret_steps;
-	}
-	return right && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-static void test_depth(const char *what)
-{
-	size_t steps;
-	bool right = depth_is_right(&steps);
-
-	ok(right && steps > 2, "the stack pointer in a trampoline, %s: %zu steps", what, steps);
-}
-
 static void test_depths(void)
 {
 	set_selector(USPL_SELECTOR_OLD, USPL_COMMIT_NONE);
@@ -295,14 +186,15 @@ static void test_depths(void)
 
 int main(void)
 {
-	stage = map_near(commit_old, sizeof(*stage));
-	if (!stage)
-		tap_skip_all("no memory near the code");
-	ok(encode() == 0, "a trampoline");
-	test_commits();
-	test_drain();
-	test_bounds();
-	test_race();
-	test_depths();
+	stage_open();
+	for (int by_thread = 0; by_thread <= 1; by_thread++) {
+		ok(encode(by_thread) == 0, "a trampoline%s",
+		   by_thread ? " that knows BY_THREAD" : "");
+		test_commits();
+		test_drain();
+		test_bounds();
+		test_race();
+		test_depths();
+	}
 	return tap_done();
 }

@@ -332,8 +332,10 @@ static void test_parts(void)
 		for (size_t j = 0; j < TRAMPOLINE_N_PARTS; j++)
 			apart &= are_apart(&old[i], &new[j]);
 	ok(in_order(old) && in_order(new) && apart &&
-		   old[TRAMPOLINE_N_PARTS - 1].end == trampoline_either_parts[1].start &&
-		   trampoline_either_parts[1].end <= TRAMPOLINE_LEN,
+		   old[TRAMPOLINE_N_PARTS - 1].end == trampoline_either_parts[0][1].start &&
+		   trampoline_either_parts[0][1].end <= TRAMPOLINE_LEN &&
+		   old[TRAMPOLINE_N_PARTS - 1].end == trampoline_either_parts[1][1].start &&
+		   trampoline_either_parts[1][1].end <= TRAMPOLINE_LEN_BY_THREAD,
 	   "the parts lie in order and apart");
 	ok(stage->code[old[0].start] == 0x74 && stage->code[new[0].start] == 0x0f &&
 		   stage->code[new[0].start + 1] == 0x84 && stage->code[old[1].start] == 0x74 &&

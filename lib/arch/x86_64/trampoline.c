@@ -15,6 +15,12 @@
  * selector. What the selector leads to can't change meanwhile, since a thread in this part keeps it
  * from being switched.
  *
+ * A trampoline that knows BY_THREAD has another part in that place: it reads the value once more,
+ * and either goes on waiting, or to the part for DRAIN behind it, or looks for the thread's slot.
+ * Whichever set of slots it reads, and whichever side the value's low bit says, can't change
+ * meanwhile either, for the same reason. The word at %fs:0 is the thread pointer itself (the ABI
+ * for thread-local storage on x86-64); the tool has seen that each thread has one.
+ *
  * A thread that waits counts turns, and doesn't ask a clock: rdtsc may be forbidden (PR_SET_TSC),
  * and the tool's counter need not be the waiter's. It counts its own turns, and those of all: where
  * a thousand threads wait on two processors, each would be late by seconds with its own alone. The
@@ -41,17 +47,29 @@ enum {
 	AT_WAIT = 45,
 	AT_JNZ_DRAIN = 53,
 	AT_PAUSE = 55,
+	AT_DONE = 97,
 	AT_FOLLOW_NEW = 110,
 	AT_FOLLOW_OLD = 124, /* and on into AT_OLD */
 	AT_OLD = 133,        /* the moved instruction, and the jump back */
 	AT_DRAIN = 176,
 	AT_DRAIN_END = 237,
+	AT_SAID_MASK = 91,  /* the byte that says which bits of a commit byte are a value's */
+	AT_WHICH_MASK = 52, /* and which ones lead to AT_DRAIN */
+	AT_WHICH = AT_DRAIN,
+	AT_GOES = 275,
+	AT_INSIDE = 292,
+	AT_DRAIN_BY_THREAD = 309,
+	AT_ELSEWHERE = 355,
+	AT_WHICH_END = 368,
 	/* Of what the trampoline asks, from the selector on. */
 	VALUE = offsetof(struct uspl_selector, value),
 	TURNS = offsetof(struct uspl_selector, turns),
 	ALL_TURNS = offsetof(struct uspl_selector, all_turns),
 	/* What makes a selector hold. */
 	WAITS = USPL_SELECTOR_HOLD | USPL_SELECTOR_DRAIN,
+	BY_THREAD = USPL_SELECTOR_BY_THREAD,
+	/* What a selector may say that doesn't hold. */
+	SETTLED = USPL_SELECTOR_NEW | BY_THREAD | USPL_SELECTOR_SECOND,
 };
 
 /* clang-format off */
@@ -74,7 +92,7 @@ static const uint8_t template[] = {
 	/*  55 */ 0xf3, 0x90,                                  /* pause */
 	/*  57 */ 0x0f, 0xb7, 0x01,                            /* movzwl (%rcx), %eax */
 	/*  60 */ 0xa8, USPL_SELECTOR_HOLD,                        /* test $HOLD, %al */
-	/*  62 */ 0x74, 97 - 64,                               /* jz done */
+	/*  62 */ 0x74, AT_DONE - 64,                               /* jz done */
 	/*  64 */ 0x84, 0xe4,                                  /* test %ah, %ah */
 	/*  66 */ 0x75, 86 - 68,                               /* jnz said */
 	/*  68 */ 0x83, 0x69, ALL_TURNS, 1,                    /* subl $1, all_turns(%rcx) */
@@ -118,6 +136,60 @@ static const uint8_t drain[] = {
 	/* 231 */ 0xe9, (uint8_t)(AT_FOLLOW_OLD - 236), 0xff, 0xff, 0xff, /* jmp follow_old */
 	/* 236 */ 0xcc,
 };
+
+/* In the place of the part for DRAIN, where the trampoline knows BY_THREAD. */
+static const uint8_t which[] = {
+	/* 176 */ 0x0f, 0xb6, 0x01,                            /* movzbl (%rcx), %eax */
+	/* 179 */ 0xa8, USPL_SELECTOR_DRAIN,                       /* test $DRAIN, %al */
+	/* 181 */ 0x75, AT_DRAIN_BY_THREAD - 183,              /* jnz drain */
+	/* 183 */ 0xa8, USPL_SELECTOR_HOLD,                        /* test $HOLD, %al */
+	/* 185 */ 0x0f, 0x85, (uint8_t)(AT_PAUSE - 191), 0xff, 0xff, 0xff, /* jnz pause */
+	/* 191 */ 0xa8, BY_THREAD,                             /* test $BY_THREAD, %al */
+	/* 193 */ 0x0f, 0x84, (uint8_t)(AT_DONE - 199), 0xff, 0xff, 0xff,  /* jz done */
+	/* 199 */ 0x56,                                        /* push %rsi */
+	/* 200 */ 0x48, 0x8d, 0xb4, 0x24, 160, 0, 0, 0,        /* lea 160(%rsp), %rsi */
+	/* 208 */ 0x64, 0x48, 0x8b, 0x14, 0x25, 0, 0, 0, 0,    /* mov %fs:0, %rdx */
+	/* 217 */ 0xa8, USPL_SELECTOR_SECOND,                      /* test $SECOND, %al */
+	/* 219 */ 0x48, 0x8d, 0x81, 0, USPL_SLOTS_AT >> 8, 0, 0, /* lea SLOTS_AT(%rcx), %rax */
+	/* 226 */ 0x74, 234 - 228,                             /* jz next */
+	/* 228 */ 0x48, 0x05, 0, USPL_SLOTS_LEN >> 8, 0, 0,    /* add $SLOTS_LEN, %rax */
+	/* 234 */ 0x48, 0x83, 0x78, 16, 0,                     /* next: cmpq $0, high(%rax) */
+	/* 239 */ 0x74, AT_GOES - 241,                         /* je goes */
+	/* 241 */ 0x48, 0x39, 0x10,                            /* cmp %rdx, thread(%rax) */
+	/* 244 */ 0x74, 252 - 246,                             /* je mine */
+	/* 246 */ 0x48, 0x83, 0xc0, 24,                        /* add $24, %rax */
+	/* 250 */ 0xeb, (uint8_t)(234 - 252),                  /* jmp next */
+	/* 252 */ 0x48, 0x39, 0x70, 8,                         /* mine: cmp %rsi, low(%rax) */
+	/* 256 */ 0x77, AT_INSIDE - 258,                       /* ja inside */
+	/* 258 */ 0x48, 0x39, 0x70, 16,                        /* cmp %rsi, high(%rax) */
+	/* 262 */ 0x0f, 0x86, AT_ELSEWHERE - 268, 0, 0, 0,     /* jbe elsewhere */
+	/* 268 */ 0x48, 0xc7, 0x00, 0, 0, 0, 0,                /* movq $0, thread(%rax) */
+	/* 275 */ 0x5e,                                        /* goes: pop %rsi */
+	/* 276 */ 0xf6, 0x01, USPL_SELECTOR_NEW,                   /* testb $NEW, (%rcx) */
+	/* 279 */ 0x5a, 0x58,                                  /* pop %rdx; pop %rax */
+	/* 281 */ 0x0f, 0x85, (uint8_t)(AT_FOLLOW_NEW - 287), 0xff, 0xff, 0xff, /* jnz follow_new */
+	/* 287 */ 0xe9, (uint8_t)(AT_FOLLOW_OLD - 292), 0xff, 0xff, 0xff, /* jmp follow_old */
+	/* 292 */ 0x5e,                                        /* inside: pop %rsi */
+	/* 293 */ 0xf6, 0x01, USPL_SELECTOR_NEW,                   /* testb $NEW, (%rcx) */
+	/* 296 */ 0x5a, 0x58,                                  /* pop %rdx; pop %rax */
+	/* 298 */ 0x0f, 0x84, (uint8_t)(AT_FOLLOW_NEW - 304), 0xff, 0xff, 0xff, /* jz follow_new */
+	/* 304 */ 0xe9, (uint8_t)(AT_FOLLOW_OLD - 309), 0xff, 0xff, 0xff, /* jmp follow_old */
+	/* 309 */ 0x56,                                        /* drain: push %rsi */
+	/* 310 */ 0x48, 0x8d, 0xb4, 0x24, 160, 0, 0, 0,        /* lea 160(%rsp), %rsi */
+	/* 318 */ 0x48, 0x8d, 0x81, USPL_INSIDE_AT, 0, 0, 0,   /* lea INSIDE_AT(%rcx), %rax */
+	/* 325 */ 0x48, 0x83, 0x78, 8, 0,                      /* next: cmpq $0, high(%rax) */
+	/* 330 */ 0x74, 349 - 332,                             /* je outside */
+	/* 332 */ 0x48, 0x39, 0x70, 8,                         /* cmp %rsi, high(%rax) */
+	/* 336 */ 0x76, 343 - 338,                             /* jbe other */
+	/* 338 */ 0x48, 0x39, 0x30,                            /* cmp %rsi, low(%rax) */
+	/* 341 */ 0x76, (uint8_t)(AT_GOES - 343),              /* jbe goes */
+	/* 343 */ 0x48, 0x83, 0xc0, 16,                        /* other: add $16, %rax */
+	/* 347 */ 0xeb, (uint8_t)(325 - 349),                  /* jmp next */
+	/* 349 */ 0x5e,                                        /* outside: pop %rsi */
+	/* 350 */ 0xe9, (AT_PAUSE - 355) & 0xff, 0xfe, 0xff, 0xff, /* jmp pause */
+	/* 355 */ 0x48, 0xc7, 0x40, 8, 0xff, 0xff, 0xff, 0xff, /* elsewhere: movq $-1, low(%rax) */
+	/* 363 */ 0xe9, (uint8_t)(AT_INSIDE - 368), 0xff, 0xff, 0xff, /* jmp inside */
+};
 /* clang-format on */
 
 /* The template's 32-bit fields: where each is, where its instruction ends, what it refers to. */
@@ -139,16 +211,24 @@ const struct trampoline_part trampoline_new_parts[TRAMPOLINE_N_PARTS] = {
 	{ AT_JE_FOLLOW_NEW, AT_WAIT },
 	{ AT_FOLLOW_NEW, AT_FOLLOW_OLD },
 };
-const struct trampoline_part trampoline_either_parts[TRAMPOLINE_N_EITHER] = {
-	{ AT_JNZ_DRAIN, AT_PAUSE },
-	{ AT_DRAIN, AT_DRAIN_END },
+const struct trampoline_part trampoline_either_parts[2][TRAMPOLINE_N_EITHER] = {
+	{
+		{ AT_JNZ_DRAIN, AT_PAUSE },
+		{ AT_DRAIN, AT_DRAIN_END },
+	},
+	{
+		{ AT_JNZ_DRAIN, AT_PAUSE },
+		{ AT_WHICH, AT_WHICH_END },
+	},
 };
 
 /* By how much the stack pointer is below what it was at the entry, from each of these places on. */
-static const struct {
-	uint8_t from;
+struct depth {
+	uint16_t from;
 	uint8_t depth;
-} depths[] = {
+};
+
+static const struct depth depths[] = {
 	{ 0, 0 },
 	{ 27, 128 },
 	{ 28, 136 },
@@ -173,16 +253,45 @@ static const struct {
 	{ 229, 136 },
 };
 
-int trampoline_depth(size_t offset)
+/* The same from AT_WHICH on, where the trampoline knows BY_THREAD. */
+static const struct depth which_depths[] = {
+	{ AT_WHICH, 152 },
+	{ 200, 160 },
+	{ AT_GOES + 1, 152 },
+	{ 280, 144 },
+	{ 281, 136 },
+	{ AT_INSIDE, 160 },
+	{ AT_INSIDE + 1, 152 },
+	{ 297, 144 },
+	{ 298, 136 },
+	{ AT_DRAIN_BY_THREAD, 152 },
+	{ AT_DRAIN_BY_THREAD + 1, 160 },
+	{ 350, 152 },
+	{ AT_ELSEWHERE, 160 },
+};
+
+static int depth_in(const struct depth *table, size_t n, size_t offset)
 {
 	size_t i = 0;
 
+	while (i + 1 < n && table[i + 1].from <= offset)
+		i++;
+	return table[i].depth;
+}
+
+int trampoline_depth(size_t offset)
+{
 	/* Behind that place the moved instruction has done to it whatever it does. */
 	if (offset > AT_OLD && offset < AT_DRAIN)
 		return -1;
-	while (i + 1 < ARRAY_SIZE(depths) && depths[i + 1].from <= offset)
-		i++;
-	return depths[i].depth;
+	return depth_in(depths, ARRAY_SIZE(depths), offset);
+}
+
+int trampoline_depth_by_thread(size_t offset)
+{
+	if (offset < AT_WHICH)
+		return trampoline_depth(offset);
+	return depth_in(which_depths, ARRAY_SIZE(which_depths), offset);
 }
 
 static int fail_far(const struct trampoline_code *trampoline, taddr to, struct uspl_err *err)
@@ -211,7 +320,7 @@ static int fill_fields(const struct trampoline_code *trampoline, uint8_t *code,
 	return 0;
 }
 
-int trampoline_encode(const struct trampoline_code *trampoline, uint8_t code[TRAMPOLINE_LEN],
+int trampoline_encode(const struct trampoline_code *trampoline, uint8_t code[TRAMPOLINE_LEN_MAX],
 		      struct uspl_err *err)
 {
 	uint8_t moved[INSN_MOVED_MAX];
@@ -222,10 +331,16 @@ int trampoline_encode(const struct trampoline_code *trampoline, uint8_t code[TRA
 
 	if (len < 0)
 		return len;
-	x86_64_fill(code, TRAMPOLINE_LEN);
+	x86_64_fill(code, trampoline_len(trampoline->by_thread));
 	memcpy(code, template, sizeof(template));
 	memcpy(code + AT_OLD, moved, moved_len);
-	memcpy(code + AT_DRAIN, drain, sizeof(drain));
+	if (trampoline->by_thread) {
+		memcpy(code + AT_WHICH, which, sizeof(which));
+		code[AT_WHICH_MASK] |= BY_THREAD;
+		code[AT_SAID_MASK] = SETTLED;
+	} else {
+		memcpy(code + AT_DRAIN, drain, sizeof(drain));
+	}
 	back = trampoline->entry + (taddr)len;
 	if (!x86_64_jump_encode(trampoline->at + AT_OLD + moved_len, back,
 				code + AT_OLD + moved_len))
@@ -240,6 +355,17 @@ _Static_assert(USPL_SELECTOR_NEW == 1 && USPL_SELECTOR_OLD == 0, "a verdict's lo
 _Static_assert(AT_OLD + INSN_MOVED_MAX + X86_64_JUMP_LEN <= AT_DRAIN, "it has room");
 _Static_assert(AT_DRAIN + sizeof(drain) == AT_DRAIN_END && (int)AT_DRAIN_END <= (int)TRAMPOLINE_LEN,
 	       "so has this");
+_Static_assert(AT_WHICH + sizeof(which) == AT_WHICH_END &&
+		       (int)AT_WHICH_END <= (int)TRAMPOLINE_LEN_BY_THREAD,
+	       "and this");
+_Static_assert(offsetof(struct uspl_slot, thread) == 0 && offsetof(struct uspl_slot, low) == 8 &&
+		       offsetof(struct uspl_slot, high) == 16 && sizeof(struct uspl_slot) == 24 &&
+		       USPL_SLOTS_AT % 256 == 0 && USPL_SLOTS_AT < 1 << 16 &&
+		       USPL_SLOTS_LEN % 256 == 0 && USPL_SLOTS_LEN < 1 << 16,
+	       "as the part for BY_THREAD reads them");
+_Static_assert((USPL_SLOTS_MAX + 1) * sizeof(struct uspl_slot) <= USPL_SLOTS_LEN &&
+		       USPL_SLOTS_AT + 2 * USPL_SLOTS_LEN <= USPL_SELECTOR_LEN_BY_THREAD,
+	       "two sets have room");
 _Static_assert(offsetof(struct uspl_inside, low) == 0 && offsetof(struct uspl_inside, high) == 8 &&
 		       sizeof(struct uspl_inside) == 16,
 	       "as the part for DRAIN reads them");
