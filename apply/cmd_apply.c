@@ -50,6 +50,9 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 
 	if (rc)
 		return rc;
+	rc = live_options_agree(&opts->live, err);
+	if (rc)
+		return rc;
 	rc = replace_check(opts->live.replace, err);
 	if (rc)
 		return rc;

@@ -80,6 +80,8 @@ static int describe(const struct load *load, struct region *region, struct uspl_
 	region->states = strdup(buf_str(&states));
 	if (!region->replaces || !region->states || states.oom)
 		return uspl_fail_nomem(err);
+	region->by_thread = load->by_thread;
+	region->agreed = load->by_thread && load->update->by_thread;
 	rc = find_data(load, region, err);
 	if (rc)
 		return rc;
@@ -258,7 +260,8 @@ static int find_left_over(const struct load *load, struct region *region, uint64
 
 	vec_for_each (load->present, old) {
 		if (region_is_wanted(old) || !region_has_id(old, region->id) ||
-		    old->module != region->module || old->info_len != info_len)
+		    old->module != region->module || old->info_len != info_len ||
+		    old->by_thread != region->by_thread)
 			continue;
 		rc = try_left_over(load, old, region, ret, err);
 		*ret_old = old;

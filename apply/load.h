@@ -24,6 +24,7 @@ struct load {
 	const struct update_target *target;
 	const region_vec *present;  /* the process's regions before */
 	const region_vec *replaced; /* those whose place it takes, which aren't in present */
+	bool by_thread;             /* threads may go over one by one */
 	const char *replaces;       /* the ids of replaced updates, separated by blanks; "": none */
 };
 

@@ -61,6 +61,31 @@ static int fail_no_module(const struct session *session, struct uspl_err *err)
 	return -USPL_E_NO_MODULE;
 }
 
+/*
+ * True if threads may go over one by one. Hooks, initial values and other updates' places change
+ * for all threads at once.
+ */
+static bool goes_by_thread(const struct session *session)
+{
+	const struct update *update = session->update;
+
+	return (session->opts->by_thread || update->by_thread) && !session->opts->replace &&
+	       !update_has_hooks(update) && !update_has_data(update);
+}
+
+/* Of an option that the update can't follow, in any process. */
+static int check_by_thread(const struct session *session, struct uspl_err *err)
+{
+	if (!session->opts->by_thread || goes_by_thread(session))
+		return 0;
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "the update '%s' has %s, which all threads meet in one instant: it can't "
+			 "be applied thread by thread",
+			 session->update->id,
+			 update_has_hooks(session->update) ? "hooks"
+							   : "initial values that change");
+}
+
 /* Resolve and load for one module; with --check, plan what would be loaded. */
 static int load_pair(struct session *session, const struct pair *pair, struct uspl_err *err)
 {
@@ -75,6 +100,7 @@ static int load_pair(struct session *session, const struct pair *pair, struct us
 		.present = &session->regions,
 		.replaced = &session->replaced,
 		.replaces = buf_str(&session->replaces),
+		.by_thread = goes_by_thread(session),
 	};
 	auto_resolver struct resolver *resolver = NULL;
 	struct region *item = vec_push(&session->loaded);
@@ -188,6 +214,8 @@ static int switch_on(const struct session *session, struct report *report, struc
 		.max_pause_s = session->opts->max_pause_s,
 		.scan_bytes = (uint64_t)session->opts->scan_mib << 20,
 		.stop_all = session->opts->stop,
+		.by_thread = session->opts->by_thread,
+		.comes_back = true,
 		.planned = session->opts->check,
 		.hook_limit_s = session->opts->hook_limit_s,
 		.hook_pause_s = session->opts->hook_pause_s,
@@ -279,6 +307,8 @@ static int open_session(struct session *session, pid_t pid, struct uspl_err *err
 	int64_t deadline = clock_now_ns() + (int64_t)(session->opts->wait_s * 1e9);
 	int rc = cancel_check(err);
 
+	if (!rc)
+		rc = check_by_thread(session, err);
 	if (rc)
 		return rc;
 	rc = proc_open_locked(pid, deadline, &session->proc, err);
@@ -456,7 +486,7 @@ static int run_session(struct session *session, struct report *report, struct us
 		log_info("apply", "a replaced update stays pending in pid %d", session->proc->pid);
 	if (!rc)
 		sweep(session);
-	else if (rc != -USPL_E_STRANDED)
+	else if (rc != -USPL_E_STRANDED && rc != -USPL_E_UNFINISHED)
 		unload(session);
 	return rc;
 }

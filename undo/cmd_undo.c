@@ -46,6 +46,9 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 
 	if (rc)
 		return rc;
+	rc = live_options_agree(&opts->live, err);
+	if (rc)
+		return rc;
 	if (argc == first) {
 		uspl_fail(err, USPL_E_USAGE, "no update id given");
 		uspl_hint(err, "'uspl-view' lists the updates that are applied");
@@ -187,6 +190,8 @@ static int undo_once(const struct options *opts, struct proc *proc, region_vec *
 					 .max_pause_s = opts->live.max_pause_s,
 					 .scan_bytes = (uint64_t)opts->live.scan_mib << 20,
 					 .stop_all = opts->live.stop,
+					 .by_thread = opts->live.by_thread,
+					 .comes_back = true,
 					 .hook_limit_s = opts->live.hook_limit_s,
 					 .hook_pause_s = opts->live.hook_pause_s,
 					 .hooks = &report->hooks };

@@ -47,6 +47,8 @@ static void add_update(struct json *json, const struct scan_update *update, bool
 		json_string(json, "comm", presence->process->comm);
 		json_string(json, "user", presence->process->user);
 		json_string(json, "state", status->state);
+		if (status->between)
+			json_number(json, "threads_left", (int64_t)status->threads_left);
 		json_number(json, "applied_at", status->applied_at);
 		json_string(json, "sha256", or_null(presence->record->digest));
 		json_string(json, "signer", or_null(presence->record->signer));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "machine/census.h"
+#include "switch/trampolines.h"
 
 /* What went wrong with a process that wasn't named, and that may have gone in the meantime. */
 static int pass_over(struct scan *scan, const struct uspl_err *failure, struct uspl_err *err)
@@ -70,6 +71,7 @@ static int read_process(pid_t pid, bool all, struct scan *scan, struct uspl_err 
 {
 	auto_proc struct proc *proc = NULL;
 	struct scan_process process = { .pid = pid }, *place = NULL;
+	struct region *region;
 	int rc = (all ? proc_open_scan : proc_open_readonly)(pid, &proc, err);
 
 	if (rc)
@@ -92,6 +94,10 @@ static int read_process(pid_t pid, bool all, struct scan *scan, struct uspl_err 
 		return uspl_fail_nomem(err);
 	}
 	region_status_find_gone(proc, &process.modules, &process.regions);
+	vec_for_each (&process.regions, region)
+		if (region_is_interrupted(region))
+			region->between =
+				trampolines_by_thread(proc, region, &region->threads_left);
 	memcpy(process.comm, proc->comm, sizeof(process.comm));
 	snprintf(process.user, sizeof(process.user), "%s", proc_owner(proc));
 	*place = process;

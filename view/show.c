@@ -39,8 +39,11 @@ static size_t count_functions(const struct region_status *status)
 /* "applied+pending": in effect, but not in all libraries that it is for. */
 static void add_state(struct table *table, const struct region_status *status)
 {
-	table_addf(table, "%s%s", status->state,
-		   status->pending.n && status->regions.n ? "+pending" : "");
+	if (status->between)
+		table_addf(table, "by thread, %zu left", status->threads_left);
+	else
+		table_addf(table, "%s%s", status->state,
+			   status->pending.n && status->regions.n ? "+pending" : "");
 }
 
 static void add_headings(struct table *table, const char *const *headings)

@@ -62,6 +62,7 @@ enum uspl_status {
 	X(POLICY,       1, "policy")       /* the machine's policy doesn't allow it */    \
 	X(DATA_CHANGE,  1, "data-change")  /* the diff changes data that is in use */     \
 	X(HOOK,         1, "hook")         /* a hook of the update refuses, or fails */   \
+	X(UNFINISHED,   4, "unfinished")   /* some threads have gone over, not all */      \
 	X(STRANDED,     4, "stranded")     /* could not be put back */                    \
 	X(BUG,          3, "bug")          /* our own mistake */
 /* clang-format on */

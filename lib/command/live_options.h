@@ -11,7 +11,7 @@ struct permit;
 struct live_options {
 	double wait_s, max_pause_s, hook_limit_s, hook_pause_s;
 	int scan_mib;
-	bool stop, check, json;
+	bool stop, by_thread, check, json;
 	/*
 	 * Of apply: ids, separated by commas, of the updates whose place the new one takes; "":
 	 * those that it names itself; NULL: it takes none's.
@@ -29,6 +29,15 @@ static inline int live_options_check(const struct live_options *opts, const stru
 		return 0;
 	return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has ended: another process has its pid",
 			 proc->pid);
+}
+
+/* USPL_E_USAGE for options that contradict each other. */
+static inline int live_options_agree(const struct live_options *opts, struct uspl_err *err)
+{
+	if (!opts->by_thread || !(opts->stop || opts->replace))
+		return 0;
+	return uspl_fail(err, USPL_E_USAGE, "--by-thread and %s can't be used together",
+			 opts->stop ? "--stop" : "--replace");
 }
 
 /* The values where no option is given. */
@@ -52,6 +61,8 @@ static inline int live_options_check(const struct live_options *opts, const stru
 	  "the same while all threads stand still for it (default 0.1)" },                         \
 	{ 0, "stop", NULL, CLI_FLAG, &(opts)->stop,                                                \
 	  "stop every thread, also those that sleep" },                                            \
+	{ 0, "by-thread", NULL, CLI_FLAG, &(opts)->by_thread,                                      \
+	  "let threads go over one by one, each when it isn't in the functions" },                 \
 	{ 0, "check", NULL, CLI_FLAG, &(opts)->check,                                              \
 	  "change nothing: say who would be in the way, and how long it takes" },                  \
 	{ 0, "json", NULL, CLI_FLAG, &(opts)->json, "one JSON object a process, one to a line" }

@@ -146,7 +146,8 @@ static void failure_json(const struct report *report, const struct uspl_err *err
 	json_string(&json, "error", uspl_code_name((int)err->code));
 	json_string(&json, "message", err->msg);
 	add_hooks(&json, report);
-	report_changed(&json, report, err->code == USPL_E_STRANDED);
+	report_changed(&json, report,
+		       err->code == USPL_E_STRANDED || err->code == USPL_E_UNFINISHED);
 	close_object(&json, out);
 }
 

@@ -15,6 +15,8 @@
 #define SHADOW_WORDS 32
 /* How long a thread that runs is waited for to be seen. */
 #define REHEARSAL_NS 500000ll
+/* What the kernel takes for a signal stack at least, on this processor and on others. */
+#define MINSIGSTKSZ_KERNEL 2048
 
 int safety_add(struct safety *safety, const char *name, taddr start, uint64_t size, bool entry_ok,
 	       struct uspl_err *err)
@@ -66,6 +68,7 @@ struct check {
 	struct safety_finding *finding;
 	bool in_way; /* the frame visited last is in the way */
 	taddr pc;    /* of that frame */
+	bool near;   /* no frame from the outermost that is in the way up to it was large */
 	int depth;   /* how many signal frames were found by their words */
 };
 
@@ -91,8 +94,16 @@ static bool visit_frame(void *ctx, const struct unwind_frame *frame)
 		range = NULL;
 	if (check->in_way) {
 		finding->return_pc = frame->pc;
-		finding->return_sp = frame->sp;
+		finding->return_sp = finding->near_sp = frame->sp;
+		check->near = true;
+		finding->in_handler = false;
+	} else if (check->near) {
+		check->near = frame->is_call && frame->sp > finding->near_sp &&
+			      frame->sp - finding->near_sp < MINSIGSTKSZ_KERNEL;
+		if (check->near)
+			finding->near_sp = frame->sp;
 	}
+	finding->in_handler |= finding->return_sp && !frame->is_call;
 	check->in_way = range;
 	check->pc = frame->pc;
 	if (!finding->function && finding->n_chain == SAFETY_CHAIN_MAX)
@@ -207,6 +218,7 @@ static bool follow(struct check *check, const struct some_regs *regs)
 	taddr sp;
 	enum unwind_end end = unwind(check->safety->unwinder, regs, visit_frame, check, &sp);
 
+	check->finding->complete = end == UNWIND_COMPLETE;
 	check->finding->whole =
 		end == UNWIND_COMPLETE && check->finding->n_chain < SAFETY_CHAIN_MAX;
 	if (check->finding->function)
@@ -257,6 +269,7 @@ bool safety_check_sample(struct safety *safety, pid_t tid,
 	end = unwind(unwinder, &thread_sample->regs, visit_frame, &check, &sp);
 	kept = unwinder_kept_to_copy(unwinder);
 	unwinder_lend_stack(unwinder, 0, NULL, 0);
+	finding->complete = end == UNWIND_COMPLETE;
 	finding->whole = end == UNWIND_COMPLETE && finding->n_chain < SAFETY_CHAIN_MAX;
 	finding->proven &= kept;
 	return end == UNWIND_COMPLETE && kept && !finding->function;

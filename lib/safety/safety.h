@@ -41,12 +41,18 @@ struct safety_finding {
 	size_t n_chain;
 	size_t at;        /* the index in chain of the innermost frame that is in the way */
 	size_t outermost; /* and of the outermost one */
-	bool whole;       /* the chain goes to the thread's first frame */
+	bool complete;    /* all frames are known, to the thread's first one, */
+	bool whole;       /* and the chain has all of them */
 	/*
 	 * Where the outermost frame in the way returns to, and the stack pointer after that. 0 if
 	 * that isn't known.
 	 */
 	taddr return_pc, return_sp;
+	/*
+	 * From return_sp up to here no frame has room for a signal stack, of MINSIGSTKSZ bytes.
+	 */
+	taddr near_sp;
+	bool in_handler; /* outwards from there something was interrupted by a signal */
 };
 
 /* The range that addr lies in, or NULL. */

@@ -19,12 +19,14 @@
 
 struct run {
 	const struct transition *t;
-	struct safety safety;                       /* what must be empty */
+	struct safety safety;  /* what must be empty */
+	struct safety passing; /* of that, the trampolines: threads are there for a moment only */
 	struct safety_finding findings[WAITER_MAX]; /* threads in the way, by the last check */
 	size_t n_findings;
 	struct safety_finding busy; /* the first finding of the last attempt that had any */
 	int n_busy;                 /* how many attempts had */
 	inject_left_vec left;       /* agents of tools that have died: must be empty, too */
+	int64_t deadline;           /* CLOCK_MONOTONIC: until when attempts are made */
 	int64_t checked_ns;         /* CLOCK_MONOTONIC: when that check was done */
 	struct inactive inactive;   /* functions on stacks that no thread is on */
 	struct stop stop;           /* of the last attempt */
@@ -32,6 +34,8 @@ struct run {
 		/* processes in the same memory, before the last attempt and in it */
 		vm_sharers;
 	bool switched;         /* it is done */
+	bool patient;          /* they may go over one by one: that threads run often is no end */
+	bool by_thread;        /* threads go over one by one: some have, the others will */
 	int64_t hold_began_ns; /* CLOCK_MONOTONIC: when callers began to be held, the last time */
 	struct site_plan plan; /* the stop-all way's, from open to close */
 	struct stopless *stopless;  /* the stopless way's */

@@ -134,6 +134,7 @@ static int open_plan(struct run *run, struct uspl_err *err)
 		return uspl_fail_nomem(err);
 	stopless->run = run;
 	stopless->t = run->t;
+	stopless->settled = (uint8_t)stopless_value_from(stopless);
 	for (size_t i = 0; i < run->t->n_regions; i++) {
 		struct stopless_part *part = vec_push(&stopless->parts);
 
@@ -179,6 +180,7 @@ static void stopless_close(struct run *run)
 		trampolines_release(&part->trampolines);
 	vec_release(&stopless->parts);
 	vec_release(&stopless->stacks);
+	vec_release(&stopless->slots);
 	free(stopless);
 	run->stopless = NULL;
 }
@@ -202,7 +204,7 @@ static int refuse_inactive(struct stopless *stopless, struct uspl_err *err)
 static int commit(struct stopless *stopless, struct uspl_err *err)
 {
 	if (stopless_stacks_are_own(stopless))
-		return stopless_commit(stopless, err);
+		return stopless_commit(stopless, (uint8_t)stopless_value_to(stopless), err);
 	stopless_end_hold(stopless);
 	return fail_inactive(err);
 }
@@ -331,13 +333,12 @@ static int switch_somehow(struct stopless *stopless, struct uspl_err *err)
 	return is_open(stopless, rc) ? stop_and_switch(stopless, err) : rc;
 }
 
-static int stopless_attempt(struct run *run, struct uspl_err *err)
+/* All threads in one instant. */
+static int attempt_together(struct run *run, struct uspl_err *err)
 {
 	struct stopless *stopless = run->stopless;
 	int rc;
 
-	run->n_findings = 0;
-	run->stop = (struct stop){ 0 };
 	if (run->switched)
 		return 0;
 	rc = proc_check_current(run->t->proc, proc_task(run->t->proc), err);
@@ -360,6 +361,33 @@ static int stopless_attempt(struct run *run, struct uspl_err *err)
 	rc = switch_somehow(stopless, err);
 	stopless_drop_samplers(stopless);
 	return rc;
+}
+
+/*
+ * Where threads may go over one by one that is tried, too, whatever the reason why the attempt at
+ * all threads was impossible. Once they do there is no other way.
+ */
+static int stopless_attempt(struct run *run, struct uspl_err *err)
+{
+	struct stopless *stopless = run->stopless;
+	struct uspl_err why = { 0 };
+	int rc;
+	bool unable;
+
+	run->n_findings = 0;
+	run->stop = (struct stop){ 0 };
+	if (run->by_thread && stopless_is_left(stopless, &why))
+		return stopless_end_by_thread(stopless, err);
+	rc = attempt_together(run, &why);
+	run->patient = stopless_may_go_by_thread(stopless);
+	unable = rc == -USPL_E_UNSUPPORTED && run->patient;
+
+	if (rc && !unable && err)
+		*err = why;
+	if ((rc && !unable) || run->switched || run->vm_sharers.found ||
+	    !(run->n_findings || run->by_thread || unable))
+		return rc;
+	return stopless_go_by_thread(stopless, err);
 }
 
 struct look {
@@ -432,12 +460,19 @@ int backend_stopless_look(struct run *run, bool *ret_late, size_t *ret_threads,
 	return rc;
 }
 
-/* Entries have to lead to trampolines for that, even while a function is busy. */
+/*
+ * Entries have to lead to trampolines for that, even while a function is busy. Where threads go
+ * over one by one no caller need be held.
+ */
 static int stopless_drain_callers(struct run *run, const taddr *sp, size_t n, bool guessed,
 				  bool *ret_held, struct uspl_err *err)
 {
-	int rc = stopless_arm(run->stopless, err);
+	int rc;
 
+	*ret_held = false;
+	if (stopless_may_go_by_thread(run->stopless))
+		return 0;
+	rc = stopless_arm(run->stopless, err);
 	if (rc)
 		return rc;
 	return stopless_drain(run->stopless, sp, n, guessed, ret_held, err);
@@ -456,6 +491,9 @@ static int stopless_finish(struct run *run, struct uspl_err *err)
 		return 0;
 	if (stopless->draining && !run->switched)
 		stopless_end_hold(stopless);
+	/* It goes on by itself, and the next command finds it so. */
+	if (!run->switched && run->by_thread)
+		return 0;
 	if (!run->switched)
 		return stopless->armed ? stopless_take_back(stopless, err) : 0;
 	/* The stop-all way has done all of it, in a stop; since then a library may have gone. */

@@ -3,6 +3,7 @@
  * stopless.h - the stopless way at work: what the files of this back end share
  *
  *     backend_stopless.c    the steps of an attempt
+ *     stopless_by_thread.c  threads in the way that go over one by one
  *     stopless_entries.c    entries, records, and the selectors of those modules that don't decide
  *     stopless_examine.c    which threads are in the way, asleep or stopped
  *     stopless_samplers.c   threads that run, looked at while they do
@@ -26,6 +27,12 @@ struct stopless_part {
 	enum uspl_region_state before; /* the region's state at first */
 };
 
+/* A thread that is in the way and may stay there, while the others go over. */
+struct stopless_slot {
+	pid_t tid;
+	struct uspl_slot raw;
+};
+
 struct stopless {
 	struct run *run;
 	const struct transition *t;
@@ -44,7 +51,19 @@ struct stopless {
 	bool draining; /* the selector was made a DRAIN, and not yet anything else by the tool */
 	int64_t drain_again_ns; /* CLOCK_MONOTONIC: not before that */
 	unsigned int drains;    /* how often that has been done */
-	int64_t count_ns;       /* how long it took last to find out how many sleepers have run */
+	/*
+	 * What the selector says between holds: the value before the switch or, once threads go
+	 * over one by one, that of BY_THREAD.
+	 */
+	uint8_t settled;
+	bool gathers;            /* this attempt lets threads that are in the way have slots, */
+	bool gathered;           /* and each that was found has one */
+	bool refused;            /* threads can't go over one by one, and it was said why */
+	int64_t gather_again_ns; /* CLOCK_MONOTONIC: until then a slot is taken to be right */
+	bool pointers_sound;     /* each thread has a thread pointer of its own */
+	VEC(struct stopless_slot) slots;
+	size_t refreshed; /* how many of them the last look has changed */
+	int64_t count_ns; /* how long it took last to find out how many sleepers have run */
 };
 
 /* What the selector says before the switch. */
@@ -120,9 +139,9 @@ void stopless_check_sleepers(struct stopless *stopless);
  */
 bool stopless_stacks_are_own(const struct stopless *stopless);
 /*
- * With the trampolines closed: true in *ret_empty once all code is known to be empty. As a rule no
- * thread has run since the look; a thread that has is looked at again. False if one is in the way,
- * or the deadline passes.
+ * With the trampolines closed: true in *ret_empty once all code is known to be empty, but for
+ * threads that have a slot where these are gathered. As a rule no thread has run since the look; a
+ * thread that has is looked at again. False if one is in the way, or the deadline passes.
  */
 int stopless_recount(struct stopless *stopless, int64_t deadline, bool *ret_empty,
 		     struct uspl_err *err) uspl_must_check;
@@ -169,10 +188,28 @@ int stopless_hold(struct stopless *stopless, struct uspl_err *err) uspl_must_che
 /* Ends the hold without a switch. */
 void stopless_end_hold(struct stopless *stopless);
 /*
- * Ends the hold by the switch, at once for all trampolines, and notes that in the run; not if the
- * hold timeout was over before, which is no failure. On failure it wasn't made, or that isn't
- * known: stopless->undecided.
+ * Ends the hold by making the selector say that, at once for all trampolines. If it is the value
+ * after the switch, that is noted in the run, else it is `settled`; neither if the hold timeout was
+ * over before, which is no failure. On failure it wasn't made, or that isn't known:
+ * stopless->undecided.
  */
-int stopless_commit(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
+int stopless_commit(struct stopless *stopless, uint8_t to, struct uspl_err *err) uspl_must_check;
+
+/* True if threads may go over one by one, as far as is known. */
+bool stopless_may_go_by_thread(struct stopless *stopless);
+/*
+ * After an attempt that has found threads in the way: lets all others go over, and these when they
+ * leave the functions, if that is allowed and possible. Does nothing where they are on their way so
+ * already. The threads in the way are the run's findings afterwards. If none is left the switch is
+ * made.
+ */
+int stopless_go_by_thread(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
+/*
+ * True once each thread that had a slot has cleared it, and a look at all threads agrees that none
+ * is in the code: none can come there any more.
+ */
+bool stopless_is_left(struct stopless *stopless, struct uspl_err *err);
+/* Ends that: the selector says what it leads to already. Notes the switch in the run. */
+int stopless_end_by_thread(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
 
 #endif

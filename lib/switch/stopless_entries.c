@@ -75,11 +75,28 @@ static bool all_selectors(const struct stopless *stopless, enum uspl_selector_va
 	return true;
 }
 
+/* True where threads go over one by one: all trampolines go by that, and all entries by them. */
+static bool find_by_thread(struct stopless *stopless)
+{
+	struct trampoline_selector selector;
+
+	if (trampolines_read_selector(stopless->t->proc, stopless->leader, &selector, NULL) != 0 ||
+	    !(selector.value & USPL_SELECTOR_BY_THREAD) ||
+	    !all_selectors(stopless, selector.value) || any_entry(stopless, ENTRY_ORIGINAL) ||
+	    any_entry(stopless, ENTRY_DIRECT) || any_entry(stopless, ENTRY_ALIEN))
+		return false;
+	stopless->settled = selector.value & ~USPL_SELECTOR_HOLD;
+	stopless->run->by_thread = true;
+	return true;
+}
+
 int stopless_check_selectors(struct stopless *stopless, struct uspl_err *err)
 {
 	enum uspl_selector_value from = stopless_value_from(stopless),
 				 to = stopless_value_to(stopless);
 
+	if (find_by_thread(stopless))
+		return 0;
 	if (all_selectors(stopless, from) && !any_entry(stopless, entry_of(to)))
 		return 0;
 	stopless->run->switched = all_selectors(stopless, to) &&
@@ -198,7 +215,7 @@ bool stopless_is_still_armed(struct stopless *stopless)
 			       any_entry(stopless, ENTRY_ALIEN);
 	return !stopless->arm_again &&
 	       trampolines_read_selector(proc, stopless->leader, &selector, NULL) == 0 &&
-	       (selector.value & ~USPL_SELECTOR_HOLD) == (int)stopless_value_from(stopless);
+	       (selector.value & ~USPL_SELECTOR_HOLD) == stopless->settled;
 }
 
 /*

@@ -14,11 +14,13 @@
 #define RECENTLY_RAN_LOOKS 4
 /* How often to look for a moment at which no thread has run since. */
 #define SETTLE_LOOKS 10
+/* How often to look at sleepers that have run before they are stopped, for slots. */
+#define GATHER_LOOKS 4
 
 /*
  * Checks the sleepers that have not been found free yet. One about which there is doubt is counted
  * among those that run: stopped, its stack can be followed with all registers. So is one that is in
- * the way and whose whole chain of calls is wanted.
+ * the way and whose whole chain of calls is wanted, or that is to have a slot.
  */
 void stopless_check_sleepers(struct stopless *stopless)
 {
@@ -30,7 +32,8 @@ void stopless_check_sleepers(struct stopless *stopless)
 		if (thread->class != BLOCKED_SLEEPS || thread->checked || thread->accounted)
 			continue;
 		thread->checked = safety_check_blocked(&stopless->run->safety, thread, finding);
-		if (!thread->checked && finding->proven && (finding->whole || !stopless->looks))
+		if (!thread->checked && finding->proven && !stopless->gathers &&
+		    (finding->whole || !stopless->looks))
 			backend_add_finding(stopless->run);
 		else if (!thread->checked)
 			thread->class = BLOCKED_RUNS;
@@ -175,6 +178,33 @@ static int list_running(const struct stopless *stopless, tid_vec *ret, struct us
 	return 0;
 }
 
+/* Of a stopped thread that is in the way. */
+static void note_slot(struct stopless *stopless, const struct thread *thread,
+		      const struct safety_finding *finding)
+{
+	struct safety_finding unused;
+	struct stopless_slot *slot;
+	taddr pointer = regs_tcb(&thread->regs);
+
+	/* A thread that is in a trampoline is on its way: a moment later it has arrived. */
+	stopless->gathered = stopless->gathered && finding->proven && finding->complete &&
+			     finding->return_sp && !finding->in_handler && pointer &&
+			     stopless->slots.n < USPL_SLOTS_MAX &&
+			     safety_check(&stopless->run->passing, thread, &unused);
+	vec_for_each (&stopless->slots, slot)
+		stopless->gathered = stopless->gathered && slot->raw.thread != pointer;
+	slot = stopless->gathered ? vec_push(&stopless->slots) : NULL;
+	stopless->gathered = slot;
+	if (!slot)
+		return;
+	*slot = (struct stopless_slot){
+		.tid = thread->tid,
+		.raw = { .thread = pointer,
+			 .low = finding->return_sp - sizeof(taddr),
+			 .high = finding->near_sp },
+	};
+}
+
 int stopless_stop_running(struct stopless *stopless, int64_t deadline, struct uspl_err *err)
 {
 	size_t first = stopless->run->stop.threads.n;
@@ -187,6 +217,7 @@ int stopless_stop_running(struct stopless *stopless, int64_t deadline, struct us
 	for (size_t i = first; !rc && i < stopless->run->stop.threads.n; i++) {
 		const struct thread *thread = &stopless->run->stop.threads.items[i];
 		struct blocked_thread *known = blocked_find(&stopless->blocked, thread->tid);
+		struct safety_finding *finding;
 
 		if (thread->state != THREAD_STOPPED)
 			continue;
@@ -194,9 +225,12 @@ int stopless_stop_running(struct stopless *stopless, int64_t deadline, struct us
 			known->accounted = true;
 			known->regs.value[DWARF_SP] = regs_sp(&thread->regs);
 		}
-		if (!safety_check(&stopless->run->safety, thread,
-				  backend_next_finding(stopless->run)))
-			backend_add_finding(stopless->run);
+		finding = backend_next_finding(stopless->run);
+		if (safety_check(&stopless->run->safety, thread, finding))
+			continue;
+		if (stopless->gathers)
+			note_slot(stopless, thread, finding);
+		backend_add_finding(stopless->run);
 	}
 	stopless->run->checked_ns = clock_now_ns();
 	return rc;
@@ -265,20 +299,29 @@ bool stopless_stacks_are_own(const struct stopless *stopless)
 	return true;
 }
 
+/* A thread in the way ends the recount, unless it can have a slot. */
+static bool may_go_on(const struct stopless *stopless)
+{
+	return stopless->gathers ? stopless->gathered : !stopless->run->n_findings;
+}
+
 int stopless_recount(struct stopless *stopless, int64_t deadline, bool *ret_empty,
 		     struct uspl_err *err)
 {
 	bool empty = blocked_unchanged(&stopless->blocked);
-	int rc = 0;
+	int rc = 0, looks = 0;
 
 	if (!empty)
 		account_by_sum(stopless);
-	while (!rc && !empty && !stopless->run->n_findings && clock_now_ns() < deadline) {
+	while (!rc && !empty && may_go_on(stopless) && clock_now_ns() < deadline) {
 		empty = account_sleepers(stopless) && blocked_is_complete(&stopless->blocked);
 		if (empty)
 			break;
 		rc = stopless_examine_again(stopless, err);
-		if (!rc && !stopless->run->n_findings)
+		/* Where there is time those that have woken up may be asleep again. */
+		if (stopless->gathers && ++looks < GATHER_LOOKS)
+			continue;
+		if (!rc && may_go_on(stopless))
 			rc = stopless_stop_running(stopless, deadline, err);
 	}
 	*ret_empty = !rc && empty;

@@ -11,6 +11,8 @@
 /* How long a trampoline holds at most: a thread that waits then goes on as before. */
 #define HOLD_TIMEOUT_NS 1000000ll
 #define HOLD_TIMEOUT_PER_THREAD_NS 5000ll
+/* The same where slots are gathered, with the threads in the way at a standstill. */
+#define HOLD_GATHER_NS 40000000ll
 /*
  * How long a caller waits at most for the threads inside to leave. Then it is left alone for a
  * random multiple of that time: at most three times for so many holds, then nine times for as many.
@@ -42,6 +44,8 @@ enum uspl_selector_value stopless_value_to(const struct stopless *stopless)
 
 int64_t stopless_hold_timeout_ns(const struct stopless *stopless)
 {
+	if (stopless->gathers)
+		return HOLD_GATHER_NS;
 	return HOLD_TIMEOUT_NS + HOLD_TIMEOUT_PER_THREAD_NS * (int64_t)stopless->blocked.threads.n;
 }
 
@@ -81,12 +85,12 @@ static int write_hold(const struct stopless *stopless, const struct uspl_selecto
 }
 
 /*
- * Over a DRAIN, too: a waiter may make that OLD at the same moment, which is what the trampolines
- * are closed from anyway.
+ * Over a DRAIN, too, and a HOLD that a dead tool has left: a waiter may end that at the same
+ * moment, to what the trampolines are closed from anyway.
  */
 int stopless_hold(struct stopless *stopless, struct uspl_err *err)
 {
-	uint8_t hold = (uint8_t)(stopless_value_from(stopless) | USPL_SELECTOR_HOLD);
+	uint8_t hold = stopless->settled | USPL_SELECTOR_HOLD;
 	struct stop *stop = &stopless->run->stop;
 	int rc;
 
@@ -197,18 +201,18 @@ static int write_byte(const struct stopless *stopless, size_t offset, uint8_t by
 /* A thread that waits may do the same at the same time: the selector says the same afterwards. */
 void stopless_end_hold(struct stopless *stopless)
 {
-	uint8_t from = (uint8_t)stopless_value_from(stopless);
-
 	stopless->draining = false;
-	if (write_byte(stopless, offsetof(struct uspl_selector, value), from, NULL) != 0)
+	if (write_byte(stopless, offsetof(struct uspl_selector, value), stopless->settled, NULL) !=
+	    0)
 		log_info("stopless", "the trampolines open when the hold timeout is over");
 }
 
-int stopless_commit(struct stopless *stopless, struct uspl_err *err)
+int stopless_commit(struct stopless *stopless, uint8_t to, struct uspl_err *err)
 {
-	uint8_t to = (uint8_t)stopless_value_to(stopless), both[2];
+	uint8_t both[2];
+	bool made;
 	struct uspl_err why = { 0 };
-	int rc = write_byte(stopless, offsetof(struct uspl_selector, commit), USPL_COMMIT_OLD | to,
+	int rc = write_byte(stopless, offsetof(struct uspl_selector, commit), USPL_COMMIT_SAID | to,
 			    &why),
 	    read = read_both(stopless, !rc, both, rc ? NULL : &why);
 
@@ -222,13 +226,31 @@ int stopless_commit(struct stopless *stopless, struct uspl_err *err)
 		stopless_end_hold(stopless);
 		return rc;
 	}
-	stopless->run->switched = both[0] == to || both[0] & USPL_SELECTOR_HOLD;
+	made = both[0] == to || both[0] & USPL_SELECTOR_HOLD;
+	stopless->run->switched = made && to == stopless_value_to(stopless);
+	if (made) {
+		stopless->settled = to;
+		stopless->run->by_thread = to & USPL_SELECTOR_BY_THREAD;
+	}
 	/*
 	 * So that trampolines need not look further. If this fails, the next command finds the
 	 * commit byte, and reads it the same way.
 	 */
-	if (stopless->run->switched &&
-	    write_byte(stopless, offsetof(struct uspl_selector, value), to, NULL) != 0)
+	if (made && write_byte(stopless, offsetof(struct uspl_selector, value), to, NULL) != 0)
 		log_info("quiet", "the word keeps its verdict beside it");
+	return 0;
+}
+
+int stopless_end_by_thread(struct stopless *stopless, struct uspl_err *err)
+{
+	uint8_t to = (uint8_t)stopless_value_to(stopless);
+	int rc = write_byte(stopless, offsetof(struct uspl_selector, value), to, err);
+
+	stopless->undecided = rc != 0;
+	if (rc)
+		return rc;
+	stopless->settled = to;
+	stopless->run->by_thread = false;
+	stopless->run->switched = true;
 	return 0;
 }

@@ -78,12 +78,18 @@ static int add_new_code(struct run *run, const struct region *region, struct usp
 	return 0;
 }
 
-/* Of one region that goes on or off: the code, and the trampolines on the way to it. */
+/*
+ * Of one region that goes on or off: the code, and the trampolines on the way to it. Where a tool
+ * has died both sorts of code count, but not where it has let threads go over one by one: there
+ * each thread is in the one or in the other, and only those have to leave that are to go over.
+ */
 static int add_region(struct run *run, const struct region *region,
 		      enum transition_direction direction, const region_vec *present,
 		      struct uspl_err *err)
 {
-	bool either = region_is_interrupted(region);
+	size_t left;
+	bool either = region_is_interrupted(region) &&
+		      !trampolines_by_thread(run->t->proc, region, &left);
 	int rc = 0;
 
 	if (direction == TRANSITION_ON || either) {
@@ -118,8 +124,12 @@ static int add_left_agents(struct run *run, struct uspl_err *err)
 	if (rc)
 		return rc;
 	vec_for_each (&run->left, left) {
-		rc = safety_add(&run->safety, "the agent of an earlier command", left->addr,
-				left->len, false, err);
+		const char *name = "the agent of an earlier command";
+
+		rc = safety_add(&run->safety, name, left->addr, left->len, false, err);
+		if (rc)
+			return rc;
+		rc = safety_add(&run->passing, name, left->addr, left->len, false, err);
 		if (rc)
 			return rc;
 	}
@@ -164,20 +174,35 @@ static int add_owned(struct run *run, const struct transition *t, struct uspl_er
 	return owned_code_guard(owners, &run->safety, err);
 }
 
+/* True where threads have begun to go over one by one. *ret_left: how many haven't yet. */
+static bool is_by_thread(const struct transition *t, size_t *ret_left)
+{
+	return t->n_regions && !t->planned &&
+	       trampolines_by_thread(t->proc, t->regions[0], ret_left);
+}
+
 /* What a run needs to look at the threads. */
 static int run_prepare(struct run *run, const struct transition *t, int64_t deadline,
 		       struct uspl_err *err)
 {
 	auto_regions region_vec present = { 0 };
+	size_t left;
 	int rc;
 
-	*run = (struct run){ .t = t, .safety.proc = t->proc };
+	*run = (struct run){
+		.t = t, .safety.proc = t->proc, .passing.proc = t->proc, .deadline = deadline
+	};
+	run->by_thread = is_by_thread(t, &left);
 	run->inactive = (struct inactive){ .safety = &run->safety, .budget = t->scan_bytes };
 	rc = regions_read(t->proc, &present, err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < t->n_regions; i++) {
 		rc = add_region(run, t->regions[i], t->direction, &present, err);
+		if (rc)
+			return rc;
+		rc = trampolines_guard(&run->passing, t->regions[i], &present,
+				       t->direction == TRANSITION_ON, err);
 		if (rc)
 			return rc;
 	}
@@ -201,7 +226,9 @@ static int run_prepare(struct run *run, const struct transition *t, int64_t dead
 	rc = stack_unwinder_new(t->proc, t->modules, &run->safety.unwinder, err);
 	if (rc)
 		return rc;
+	run->passing.unwinder = run->safety.unwinder;
 	safety_seal(&run->safety);
+	safety_seal(&run->passing);
 	return 0;
 }
 
@@ -210,6 +237,7 @@ static void run_release(struct run *run)
 	unwinder_free(run->safety.unwinder);
 	inactive_release(&run->inactive);
 	safety_release(&run->safety);
+	safety_release(&run->passing);
 	vec_release(&run->left);
 }
 DEFINE_AUTO_RELEASE(run, struct run, run_release)
@@ -372,7 +400,7 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 			rc = fail_blocked(run, backend, attempts, err);
 		else if (run->vm_sharers.found)
 			rc = vm_sharers_await(run->t->proc, &run->vm_sharers, deadline, err);
-		else if (backend != &backend_stop_all && !run->n_findings &&
+		else if (backend != &backend_stop_all && !run->n_findings && !run->patient &&
 			 ++hurried > HURRIED_MAX)
 			rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 				       "the threads of pid %d run too often", run->t->proc->pid);
@@ -431,7 +459,8 @@ static int run_stop_all(struct run *run, int64_t deadline, struct transition_res
 
 /*
  * The stopless way, or the stop-all way where that isn't possible. Entries that lead to trampolines
- * by then don't disturb the stop-all way; they are put back if that fails, too.
+ * by then don't disturb the stop-all way; they are put back if that fails, too. What goes over
+ * thread by thread isn't put back, and no other way leads out of that.
  */
 static int run_stopless(struct run *run, int64_t deadline, struct transition_result *result,
 			struct uspl_err *err)
@@ -442,7 +471,7 @@ static int run_stopless(struct run *run, int64_t deadline, struct transition_res
 
 	if (!rc)
 		rc = try_until(run, stopless, deadline, result, &why);
-	if (is_unable(rc)) {
+	if (is_unable(rc) && !run->by_thread) {
 		log_info("stop", "all threads have to be stopped: %s", why.msg);
 		rc = run_stop_all(run, deadline, result, &why);
 	}
@@ -468,16 +497,20 @@ static int check_entries(struct run *run, struct uspl_err *err)
 /* Hooks that run at a standstill need one, and so do values that change with the functions. */
 static bool stops_all(const struct transition *t)
 {
+	size_t left;
+
+	if (is_by_thread(t, &left))
+		return false;
 	return t->stop_all || hooks_want_standstill(t) || initial_any(t);
 }
 
 /* Between the hooks that come before all and those that follow. */
-static int switch_over(struct run *run, int64_t deadline, struct transition_result *result,
-		       struct uspl_err *err)
+static int switch_over(struct run *run, int64_t deadline, bool back,
+		       struct transition_result *result, struct uspl_err *err)
 {
 	struct uspl_err why = { 0 };
 	/* Before the switch, so that it can still fail without harm. */
-	int rc = run->t->direction == TRANSITION_ON ? note_applied(run->t, err) : 0;
+	int rc = run->t->direction == TRANSITION_ON && !back ? note_applied(run->t, err) : 0;
 
 	if (rc)
 		return rc;
@@ -489,7 +522,8 @@ static int switch_over(struct run *run, int64_t deadline, struct transition_resu
 	return rc;
 }
 
-int transition_run(const struct transition *t, struct transition_result *ret, struct uspl_err *err)
+static int run_one_way(const struct transition *t, bool back, struct transition_result *ret,
+		       struct uspl_err *err)
 {
 	struct transition_result result = { 0 };
 	int64_t deadline = clock_now_ns() + (int64_t)(t->wait_s * 1e9);
@@ -508,13 +542,50 @@ int transition_run(const struct transition *t, struct transition_result *ret, st
 		return rc;
 	rc = hooks_begin(&run, err);
 	if (!rc)
-		rc = switch_over(&run, deadline, &result, err);
+		rc = switch_over(&run, deadline, back, &result, err);
 	rc = hooks_end(&run, rc, err);
 	if (rc)
 		return rc;
 	*ret = result;
 	agent_left_clear(t->proc, &run.left);
 	return 0;
+}
+
+/* Each thread is in the one code or in the other, and none goes back by itself. */
+static int fail_unfinished(const struct transition *t, size_t left, struct uspl_err *err)
+{
+	size_t behind;
+	bool on = t->regions[0]->state == USPL_REGION_SWITCHING_ON;
+
+	if (is_by_thread(t, &behind))
+		left = behind;
+	uspl_fail(err, USPL_E_UNFINISHED,
+		  "%zu thread%s of pid %d %s in the %s code, and all others in the %s code", left,
+		  left == 1 ? "" : "s", t->proc->pid, left == 1 ? "is" : "are", on ? "old" : "new",
+		  on ? "new" : "old");
+	uspl_hint(err, "each of them goes over when it leaves that; 'uspl-apply' and 'uspl-undo' "
+		       "bring it to an end, the one way or the other");
+	return -USPL_E_UNFINISHED;
+}
+
+int transition_run(const struct transition *t, struct transition_result *ret, struct uspl_err *err)
+{
+	struct transition back = *t;
+	struct transition_result unused;
+	struct uspl_err why = { 0 };
+	size_t left;
+	int rc = run_one_way(t, false, ret, err);
+
+	if (!rc || rc == -USPL_E_STRANDED || !is_by_thread(t, &left))
+		return rc;
+	log_info("stop", "%zu threads have not gone over: %s", left, err ? err->msg : "");
+	back.direction = t->direction == TRANSITION_ON ? TRANSITION_OFF : TRANSITION_ON;
+	/* What this command has mapped is among them now. */
+	if (t->comes_back && !cancel_requested() && proc_refresh_maps(t->proc, &why) == 0 &&
+	    run_one_way(&back, true, &unused, &why) == 0)
+		return rc;
+	log_info("stop", "those that have gone over have not come back: %s", why.msg);
+	return fail_unfinished(t, left, err);
 }
 
 struct look {

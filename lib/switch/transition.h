@@ -62,7 +62,17 @@ struct transition {
 	double max_pause_s;
 	uint64_t scan_bytes; /* how much memory may be searched for inactive stacks (inactive.h) */
 	bool stop_all;       /* stop every thread, even if the stopless way is possible */
-	bool planned;        /* for transition_look: the regions aren't in the process */
+	/*
+	 * Threads may go over one by one (stopless_by_thread.c), even if the update's author
+	 * doesn't say so.
+	 */
+	bool by_thread;
+	/*
+	 * Where not all have gone over in time, those that have come back. Else it stays so, for
+	 * the next command.
+	 */
+	bool comes_back;
+	bool planned; /* for transition_look: the regions aren't in the process */
 	/* How long each hook may take that runs beside the threads, and at a standstill. */
 	double hook_limit_s, hook_pause_s;
 	hook_log *hooks; /* what is called is appended, also if the transition fails; or NULL */
@@ -115,6 +125,8 @@ DEFINE_AUTO_RELEASE(outlook, struct transition_outlook, transition_outlook_relea
  * the thread, the function and the call chain. USPL_E_UNSTOPPABLE, USPL_E_OVERWRITTEN,
  * USPL_E_TRACED, USPL_E_PAUSE: nothing has changed.
  * USPL_E_HOOK: a hook refuses, or has failed; what hooks did was taken back by hooks.
+ * USPL_E_UNFINISHED: some threads have gone over and some have not, for too long; by and by they
+ * will. The regions' states say SWITCHING.
  * USPL_E_STRANDED: some sites could not be put back, or what hooks did.
  */
 int transition_run(const struct transition *transition, struct transition_result *ret,

@@ -84,7 +84,8 @@ static const struct field upgrade_fields[] = {
 
 /* The keys with other values than strings, or that aren't kept. */
 static const char *const update_others[] = { "format",  "arch",     "after", "upgrade",
-					     "targets", "replaces", NULL };
+					     "targets", "replaces", "by_thread",
+					     NULL };
 static const char *const target_others[] = { "build_ids", "functions", "matched", "hooks",
 					     "answers",   "states",    "data",    NULL };
 static const char *const no_others[] = { NULL };
@@ -238,6 +239,9 @@ static int check_keys(const struct update *update, int64_t format, struct uspl_e
 	if (format < 6 && update->replaces.n)
 		return uspl_fail(err, USPL_E_FORMAT, "format %d has no key 'replaces'",
 				 (int)format);
+	if (format < 7 && update->by_thread)
+		return uspl_fail(err, USPL_E_FORMAT, "format %d has no key 'by_thread'",
+				 (int)format);
 	vec_for_each (&update->targets, target) {
 		if (format < 2 && target->matched.n)
 			return uspl_fail(err, USPL_E_FORMAT, "format 1 has no key 'matched'");
@@ -249,6 +253,19 @@ static int check_keys(const struct update *update, int64_t format, struct uspl_e
 			return uspl_fail(err, USPL_E_FORMAT,
 					 "format %d has no keys 'states' and 'data'", (int)format);
 	}
+	return 0;
+}
+
+/* The key may be missing. Where it is there it says something that not every update can have. */
+static int read_by_thread(json_object *root, struct update *update, struct uspl_err *err)
+{
+	json_object *value;
+
+	if (!json_object_object_get_ex(root, "by_thread", &value))
+		return 0;
+	if (!json_object_is_type(value, json_type_boolean))
+		return uspl_fail(err, USPL_E_FILE, "'by_thread' has a wrong value");
+	update->by_thread = json_object_get_boolean(value);
 	return 0;
 }
 
@@ -275,6 +292,9 @@ static int read_root(json_object *root, struct update *update, struct uspl_err *
 	rc = read_ids(root, "replaces", &update->replaces, err);
 	if (rc)
 		return rc;
+	rc = read_by_thread(root, update, err);
+	if (rc)
+		return rc;
 	rc = read_upgrade(root, &update->upgrade, err);
 	if (rc)
 		return rc;
@@ -284,6 +304,8 @@ static int read_root(json_object *root, struct update *update, struct uspl_err *
 	rc = read_targets(targets, update, err);
 	if (rc)
 		return rc;
+	if (update->by_thread && (update_has_hooks(update) || update_has_data(update)))
+		return uspl_fail(err, USPL_E_FILE, "'by_thread' is said beside hooks or data");
 	return check_keys(update, format, err);
 }
 
@@ -352,12 +374,13 @@ static int write_target(struct json *json, const struct update_target *target, s
 static int format_of(const struct update *update)
 {
 	const struct update_target *target;
+	int format = update->replaces.n ? UPDATE_FORMAT_STATES : UPDATE_FORMAT_PLAIN;
 
-	int format = update->replaces.n ? UPDATE_FORMAT : UPDATE_FORMAT_PLAIN;
-
+	if (update->by_thread)
+		return UPDATE_FORMAT;
 	vec_for_each (&update->targets, target) {
 		if (target->states.n || target->data.n)
-			return UPDATE_FORMAT;
+			return UPDATE_FORMAT_STATES;
 		if ((target->hooks.n || target->answers.n) && format < UPDATE_FORMAT_HOOKS)
 			format = UPDATE_FORMAT_HOOKS;
 	}
@@ -380,6 +403,8 @@ int manifest_write(const struct update *update, struct buf *buf, struct uspl_err
 		json_strings(&json, "after", &update->after);
 	if (update->replaces.n)
 		json_strings(&json, "replaces", &update->replaces);
+	if (update->by_thread)
+		json_truth(&json, "by_thread", true);
 	if (update->upgrade.source) {
 		json_open(&json, "upgrade", '{');
 		rc = fields_write(&json, upgrade_fields, &update->upgrade, err);

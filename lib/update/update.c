@@ -35,6 +35,16 @@ bool update_has_hooks(const struct update *update)
 	return false;
 }
 
+bool update_has_data(const struct update *update)
+{
+	const struct update_target *target;
+
+	vec_for_each (&update->targets, target)
+		if (target->data.n)
+			return true;
+	return false;
+}
+
 struct update *update_new(void)
 {
 	return calloc(1, sizeof(struct update));

@@ -34,11 +34,12 @@
 
 /*
  * The newest format; format 1, which has no `matched`, 2, without `after`, 3, without `package`,
- * `version` and `upgrade`, 4, without hooks and answers, and 5, without `replaces`, states and
- * data, are read, too. An update is written in the oldest one, from 4 on, that has all that is in
- * it.
+ * `version` and `upgrade`, 4, without hooks and answers, 5, without `replaces`, states and data,
+ * and 6, without `by_thread`, are read, too. An update is written in the oldest one, from 4 on,
+ * that has all that is in it.
  */
-#define UPDATE_FORMAT 6
+#define UPDATE_FORMAT 7
+#define UPDATE_FORMAT_STATES 6
 #define UPDATE_FORMAT_HOOKS 5
 #define UPDATE_FORMAT_PLAIN 4
 
@@ -137,6 +138,7 @@ struct update {
 	char *patch;       /* the source diff */
 	size_t patch_len;
 	strvec after;    /* the updates that the source of this one has in it */
+	bool by_thread;  /* threads may go over one by one, says its author */
 	strvec replaces; /* those that it was made without, and whose place it takes */
 	VEC(struct update_target) targets;
 	struct update_file file;
@@ -186,6 +188,8 @@ DEFINE_AUTO_FREE(update, struct update, update_free)
 void update_drop_targets(struct update *update);
 /* True if one of the targets has hooks. */
 bool update_has_hooks(const struct update *update);
+/* True if one of the targets has initial values that change. */
+bool update_has_data(const struct update *update);
 /* True for a library: it has a soname, or a name like "plugin.so", "libfoo.so.1.2". */
 bool update_target_is_library(const struct update_target *target);
 /* True if id has the form above. */

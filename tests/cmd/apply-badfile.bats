@@ -131,9 +131,9 @@ expect_bad() {
 }
 
 @test "a newer format" {
-	manifest_edit 's/"format": 1/"format": 7/'
+	manifest_edit 's/"format": 1/"format": 8/'
 	update_pack
-	expect_bad 1 'format 7'
+	expect_bad 1 'format 8'
 	expect_message 'hint: '
 }
 

@@ -359,8 +359,12 @@ static const struct {
 	const char *from, *to;
 	enum uspl_code want;
 } manifest_changes[] = {
-	{ "\"format\": 4", "\"format\": 7", USPL_E_FORMAT },
-	{ "\"format\": 4", "\"format\": 6", USPL_OK }, /* nothing in it is newer */
+	{ "\"format\": 4", "\"format\": 8", USPL_E_FORMAT },
+	{ "\"format\": 4", "\"format\": 7", USPL_OK }, /* nothing in it is newer */
+	{ "\"format\": 4,", "\"format\": 7, \"by_thread\": true,", USPL_OK },
+	{ "\"format\": 4,", "\"format\": 6, \"by_thread\": true,", USPL_E_FORMAT },
+	{ "\"format\": 4,", "\"format\": 7, \"by_thread\": 1,", USPL_E_FILE },
+	{ "\"format\": 4", "\"format\": 6", USPL_OK }, /* the same */
 	{ "\"format\": 4", "\"format\": 5", USPL_OK }, /* the same */
 	{ "\"format\": 4,", "\"format\": 6, \"replaces\": [\"one\", \"two\"],", USPL_OK },
 	{ "\"format\": 4,", "\"format\": 5, \"replaces\": [\"one\"],", USPL_E_FORMAT },
