@@ -208,6 +208,17 @@ static int add_targets(const struct create_options *options, const struct builde
 	return rc;
 }
 
+/* Hooks run for all threads at once. */
+static int allow_by_thread(struct update *update, struct uspl_err *err)
+{
+	update->by_thread = true;
+	if (!update_has_hooks(update))
+		return 0;
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "the update has hooks, which all threads meet in one instant: they can't "
+			 "go over one by one (--by-thread)");
+}
+
 /* Makes the update of what the builder builds next. */
 static int make_one(const struct create_options *options, size_t index, struct builder *builder,
 		    const struct earlier *earlier, struct made *made, struct uspl_err *err)
@@ -234,6 +245,8 @@ static int make_one(const struct create_options *options, size_t index, struct b
 	if (!rc)
 		rc = add_targets(options, builder, build, earlier, made, err);
 	rc = authors_say(refuse_patches(made->update, rc, err), err, AUTHORS_BUILD);
+	if (!rc && options->by_thread)
+		rc = allow_by_thread(made->update, err);
 	if (!rc)
 		rc = name_earlier(earlier, made->update, err);
 	if (!rc)

@@ -51,6 +51,9 @@ static const char *contradiction(const struct create_options *options,
 		return "--shadow can only be 'auto'";
 	if (options->shadow && (words->series || options->build.partly))
 		return "--shadow=auto is for one update, not for a series";
+	if (options->by_thread && options->adopt_data)
+		return "--by-thread and --adopt-data can't be used together: initial values change "
+		       "for all threads at once";
 	if (options->build.keep && options->build.prebuild)
 		return "--keep and --prebuild can't be used together";
 	return NULL;
@@ -84,6 +87,8 @@ static int check_words(const struct create_options *options, const struct option
 	  "let processes take over initial values that they still have" },                         \
 	{ 0, "shadow", "auto", CLI_STRING, &(options)->shadow,                                     \
 	  "let gcc keep new members of a structure beside its objects" },                          \
+	{ 0, "by-thread", NULL, CLI_FLAG, &(options)->by_thread,                                   \
+	  "let threads go over one by one: old and new code may run side by side" },               \
 	{ 0, "explain", NULL, CLI_FLAG, &(options)->explain,                                       \
 	  "say for all that is in the update why it is there" },                                   \
 	{ 0, "suggest", NULL, CLI_FLAG, &(options)->suggest,                                       \
