@@ -14,6 +14,12 @@
  *     released   a tool that ends has let everybody go
  *     goes_on    a thread that waits in a trampoline gets out of it, whoever has died
  *
+ * BY_THREAD: threads may go over one by one, and functions call each other. Then "together" is this:
+ *
+ *     apart      no thread has frames of old and of new code at once; whoever is in the code that
+ *                is to be left, or enters it, has a slot; and when the selector says one side only,
+ *                nobody is in the other one's code
+ *
  * The first two are asserted where they could break, the third is an ltl formula; spin itself looks
  * for states in which nothing can happen any more. The macros WITH_... and WITHOUT_... take one
  * precaution away each, and spin must then find an error (tests/model/run).
@@ -38,7 +44,16 @@
 #define HOLD 2
 #define side(w) ((w) & 1)
 #define other(s) (1 - (s))
-#define holding(w) ((w) >= HOLD)
+#define holding(w) (((w) & HOLD) != 0)
+/*
+ * Threads go over to the side one by one, but for those that have a slot; one of two sets of slots
+ * counts.
+ */
+#define BY 16
+#define SET2 32
+#define by_thread(w) (((w) & BY) != 0)
+/* What a hold falls back to. */
+#define base(w) ((w) & (1 + BY + SET2))
 /*
  * DRAINS: before it closes the trampolines a tool may have them let pass whom they take to be
  * inside.
@@ -51,9 +66,10 @@ byte selector = OLD;
  * once.
  */
 #define NONE 0
-#define commit_of(s) (2 + (s))
+#define commit_of(w) (2 + (w))
+#define decided_by(c) ((c) - 2)
 byte commit_byte = NONE;
-#define said (holding(selector) && commit_byte != NONE -> side(commit_byte) : selector)
+#define said (holding(selector) && commit_byte != NONE -> decided_by(commit_byte) : selector)
 
 /*
  * SEVERAL: the second function is another module's, whose trampolines have a selector of their own.
@@ -86,6 +102,10 @@ byte entry[FUNCTIONS];
 #define IN_OLD 9
 #define IN_NEW 10
 #define DRAINED 11 /* has read a DRAIN: finds out whether it may pass */
+#define CHOOSES 12 /* has read a BY: will look for its slot */
+#define LEFT 13 /* has left its call by its slot, and will clear that */
+#define CHOSE_GOAL 14 /* will read the side, and go there, */
+#define CHOSE_OTHER 15 /* or to the other one */
 byte place[THREADS];
 byte trampoline[THREADS]; /* which one, where it reads selectors */
 
@@ -107,16 +127,63 @@ byte sent = NOBODY; /* the stopped thread that may execute its work, and nothing
 bool killed;
 byte tools_ended;
 
+#ifdef BY_THREAD
+/* The code of a thread's frames, and whether the innermost call was made from there. */
+#define NO_FRAMES 0
+#define frames_of(s) (1 + (s))
+byte frames[THREADS];
+bool nested[THREADS];
+bool slot[2 * THREADS];
+bool second[THREADS]; /* the set that a thread goes by, as it has read it */
+#define set_of(w) (((w) & SET2) != 0)
+#define has_slot(i, w) slot[set_of(w) * THREADS + (i)]
+#endif
+
 #define nobody_in(s) (!is_in(0, s) && !is_in(THREADS - 1, s) && !is_in(THREADS / 2, s))
 #define is_in(i, s) \
 	((s) == OLD && (place[i] == GOES_OLD || place[i] == IN_OLD) || \
 	 (s) == NEW && (place[i] == GOES_NEW || place[i] == IN_NEW) || \
-	 in_drain(i))
+	 has_frames(i, s) || in_drain(i))
+#ifdef BY_THREAD
+#define has_frames(i, s) (frames[i] == frames_of(s))
+#else
+#define has_frames(i, s) false
+#endif
 #ifdef WITH_DRAINED_CHECKED
 #define in_drain(i) false
 #else
-#define in_drain(i) (place[i] == DRAINED)
+#define in_drain(i) (place[i] == DRAINED || place[i] >= CHOOSES)
 #endif
+
+#ifdef BY_THREAD
+/* Whoever is in the code that w leads away from has a slot. */
+#define is_sound(i, w) \
+	(!is_in(i, other(side(w))) || by_thread(w) && has_slot(i, w))
+#define all_sound(w) (is_sound(0, w) && is_sound(THREADS - 1, w) && is_sound(THREADS / 2, w))
+
+inline become(w)
+{
+	assert(base(selector) == base(w) || all_sound(base(w)));
+	selector = w
+}
+
+inline enter(i, s)
+{
+	assert(frames[i] == NO_FRAMES || frames[i] == frames_of(s));
+	assert(side(selector) == s || by_thread(selector) && has_slot(i, selector));
+	frames[i] = frames_of(s);
+	place[i] = IN_OLD + s
+}
+
+inline leave(i)
+{
+	if
+	:: nested[i] -> nested[i] = false
+	:: else -> frames[i] = NO_FRAMES; place[i] = OUTSIDE
+	fi
+}
+#else
+#define all_sound(w) nobody_in(other(side(w)))
 
 inline become(w)
 {
@@ -129,6 +196,12 @@ inline enter(i, s)
 	assert(side(selector) == s);
 	place[i] = IN_OLD + s
 }
+
+inline leave(i)
+{
+	place[i] = OUTSIDE
+}
+#endif
 
 inline call(i, f)
 {
@@ -147,13 +220,13 @@ inline end_hold(i)
 {
 	if
 #ifdef WITH_PLAIN_LAPSE
-	:: seen_commit == NONE -> become(side(seen))
+	:: seen_commit == NONE -> become(base(seen))
 #endif
 #ifdef WITH_NARROW_LAPSE
-	:: seen_commit == NONE && selector == seen -> become(side(seen))
+	:: seen_commit == NONE && selector == seen -> become(base(seen))
 #endif
-	:: selector == seen && commit_byte == seen_commit && commit_byte == NONE -> become(side(seen))
-	:: selector == seen && commit_byte == seen_commit && commit_byte != NONE -> become(side(commit_byte)); commit_byte = NONE
+	:: selector == seen && commit_byte == seen_commit && commit_byte == NONE -> become(base(seen))
+	:: selector == seen && commit_byte == seen_commit && commit_byte != NONE -> become(decided_by(commit_byte)); commit_byte = NONE
 	:: else
 	fi;
 	seen = 0;
@@ -168,6 +241,20 @@ inline do_work(i)
 	sent = NOBODY
 }
 
+#ifdef WITH_STACK_IGNORED
+#define may_have_left(i) true
+#else
+#define may_have_left(i) (!nested[i])
+#endif
+
+inline clear_slot(i)
+{
+#ifndef WITH_SLOT_KEPT
+	slot[second[i] * THREADS + i] = false;
+#endif
+	place[i] = CHOSE_GOAL
+}
+
 proctype Thread(byte i)
 {
 	byte seen, seen_commit; /* as read by whoever is about to end the hold */
@@ -178,9 +265,28 @@ end:	do
 	:: d_step { is_free(i) && place[i] == IN_TRAMPOLINE -> place[i] = (own_selector(trampoline[i]) == OLD -> GOES_OLD : NOT_OLD) }
 	:: d_step { is_free(i) && place[i] == NOT_OLD -> place[i] = (own_selector(trampoline[i]) == NEW -> GOES_NEW : ASKS) }
 	:: d_step { is_free(i) && place[i] == ASKS -> place[i] = (selector == OLD -> GOES_OLD : ASKED) }
-	:: d_step { is_free(i) && place[i] == ASKED -> place[i] = (selector == NEW -> GOES_NEW : (selector < DRAIN -> WAITING : DRAINED)) }
+	:: d_step { is_free(i) && place[i] == ASKED -> if
+			:: selector == NEW -> place[i] = GOES_NEW
+			:: (selector & DRAIN) -> place[i] = DRAINED
+#ifdef BY_THREAD
+			:: by_thread(selector) && !holding(selector) -> place[i] = CHOOSES; second[i] = set_of(selector)
+#endif
+			:: else -> place[i] = WAITING
+			fi }
+#ifdef BY_THREAD
+	:: d_step { is_free(i) && place[i] == CHOOSES && !slot[second[i] * THREADS + i] -> place[i] = CHOSE_GOAL }
+#ifndef WITH_STACK_IGNORED
+	:: d_step { is_free(i) && place[i] == CHOOSES && slot[second[i] * THREADS + i] -> place[i] = CHOSE_OTHER }
+#endif
+	/* The stack pointer says that it has left. */
+	:: d_step { is_free(i) && place[i] == CHOOSES && slot[second[i] * THREADS + i] && may_have_left(i) -> place[i] = LEFT }
+	:: d_step { is_free(i) && place[i] == LEFT -> clear_slot(i) }
+	:: d_step { is_free(i) && place[i] == CHOSE_GOAL -> second[i] = 0; place[i] = GOES_OLD + side(selector) }
+	:: d_step { is_free(i) && place[i] == CHOSE_OTHER -> second[i] = 0; place[i] = GOES_OLD + other(side(selector)) }
+	:: d_step { is_free(i) && (place[i] == IN_OLD || place[i] == IN_NEW) && !nested[i] -> nested[i] = true; call(i, 0) }
+#endif
 	:: d_step { is_free(i) && place[i] == DRAINED -> place[i] = WAITING }
-	:: d_step { is_free(i) && place[i] == DRAINED -> trampoline[i] = 0; place[i] = IN_OLD + side(selector) }
+	:: d_step { is_free(i) && place[i] == DRAINED -> trampoline[i] = 0; enter(i, side(selector)) }
 	:: d_step { is_free(i) && place[i] == WAITING && !holding(selector) -> place[i] = IN_TRAMPOLINE }
 	:: d_step { is_free(i) && place[i] == WAITING && holding(selector) && commit_byte != NONE ->
 			seen = selector; seen_commit = commit_byte; place[i] = LAPSING }
@@ -190,7 +296,7 @@ end:	do
 	:: d_step { is_free(i) && place[i] == LAPSING -> end_hold(i) }
 	:: d_step { is_free(i) && place[i] == GOES_OLD -> trampoline[i] = 0; enter(i, OLD) }
 	:: d_step { is_free(i) && place[i] == GOES_NEW -> trampoline[i] = 0; enter(i, NEW) }
-	:: d_step { is_free(i) && (place[i] == IN_OLD || place[i] == IN_NEW) -> place[i] = OUTSIDE }
+	:: d_step { is_free(i) && (place[i] == IN_OLD || place[i] == IN_NEW) -> leave(i) }
 	:: d_step { work[i] != NO_WORK && (sent == i || (!stopped[i] && sleep[i] == AWAKE)) -> do_work(i) }
 	:: d_step { i != RUNNER && !stopped[i] && sleep[i] == AWAKE && runs[i] < WAKES -> sleep[i] = ASLEEP }
 	:: d_step { sleep[i] == ASLEEP -> sleep[i] = WOKEN }
@@ -201,7 +307,7 @@ end:	do
 /* The tool. "from" is the side that is to be left, "goal" the other one. */
 
 #ifdef WITH_TRAMPOLINES_CHECKED
-#define is_inside(i) (place[i] == IN_OLD + from)
+#define is_inside(i) (place[i] == IN_OLD + from || has_frames(i, from))
 #else
 #define is_inside(i) is_in(i, from)
 #endif
@@ -296,7 +402,7 @@ inline end_commit()
 #ifndef WITHOUT_END
 	d_step {
 		if
-		:: holding(selector) && commit_byte != NONE -> become(side(commit_byte))
+		:: holding(selector) && commit_byte != NONE -> become(decided_by(commit_byte))
 		:: else
 		fi
 	}
@@ -312,7 +418,7 @@ inline drain()
 	commit_byte = NONE;
 #endif
 	if
-	:: d_step { selector == from -> selector = from + HOLD + DRAIN }
+	:: d_step { selector == from && settled == from -> selector = from + HOLD + DRAIN }
 	:: skip
 	fi
 #else
@@ -326,10 +432,10 @@ inline close_trampolines()
 	commit_byte = NONE;
 #endif
 	if
-	:: selector == from -> selector = from + HOLD
+	:: selector == settled -> selector = settled + HOLD
 	/* left by a dead tool: a new hold timeout */
-	:: selector == from + HOLD -> selector = from + HOLD
-	:: selector == from + HOLD + DRAIN -> selector = from + HOLD
+	:: selector == settled + HOLD -> selector = settled + HOLD
+	:: selector == settled + HOLD + DRAIN -> selector = settled + HOLD
 	:: else -> skip
 	fi
 }
@@ -367,7 +473,7 @@ inline open_trampolines()
 {
 	d_step {
 		if
-		:: selector == from + HOLD || selector == from + HOLD + DRAIN -> become(from)
+		:: selector == settled + HOLD || selector == settled + HOLD + DRAIN -> become(settled)
 		:: else
 		fi
 	}
@@ -377,25 +483,25 @@ inline open_trampolines()
  * The commit byte is there, whoever dies, or the hold timeout was over before. Then the selector
  * says it by itself.
  */
-inline commit()
+inline commit(to)
 {
 #ifdef NEVER_DONE
 	assert(!(asleep[1] && sleep[1] == ASLEEP));
 #endif
 #ifdef WITH_PLAIN_COMMIT
-	d_step { become(goal) }
+	d_step { become(to) }
 #else
 	d_step {
-		assert(selector != from + HOLD || nobody_in(from));
-		commit_byte = commit_of(goal)
+		assert(selector != settled + HOLD || all_sound(to));
+		commit_byte = commit_of(to)
 	};
-	decided = (selector == goal || holding(selector));
+	decided = (selector == to || holding(selector));
 	if
 	/*
 	 * The commit byte may stay: nobody reads it beside such a selector. It goes for the sake of
 	 * fewer states.
 	 */
-	:: decided -> d_step { become(goal); commit_byte = NONE }
+	:: decided -> d_step { become(to); settled = to; commit_byte = NONE }
 	:: else
 	fi;
 	decided = false
@@ -417,7 +523,7 @@ inline attempt_once()
 	:: else
 	fi;
 	if
-	:: blocked || side(said) == goal -> skip
+	:: blocked || said == goal -> skip
 	:: else ->
 #ifdef WITH_LATE_CLOSE
 		recount(); close_trampolines();
@@ -426,12 +532,118 @@ inline attempt_once()
 #endif
 		if
 		:: blocked -> open_trampolines()
-		:: else -> commit()
+		:: else -> commit(goal)
 		fi
 	fi;
-	done = !blocked && side(said) == goal;
+	done = !blocked && said == goal;
 	release_all()
 }
+
+#ifdef BY_THREAD
+#ifdef WITH_CHOOSING_OUTSIDE
+#define is_passing(i) (place[i] == GOES_OLD + from || work[i] != NO_WORK)
+#else
+#define is_passing(i) (place[i] == GOES_OLD + from || work[i] != NO_WORK || in_drain(i))
+#endif
+
+/* Of a thread that stands still: is it to have a slot, and can it? */
+inline gather(i)
+{
+	blocked = blocked || is_passing(i);
+	wanted[i] = has_frames(i, from)
+}
+
+#ifdef WITH_SLOTS_OVERLOOKED
+#define slot_is_clear(i) (i > 0 || !has_slot(i, settled))
+#else
+#define slot_is_clear(i) (!has_slot(i, settled))
+#endif
+
+/* Who looks for a slot that is clear already goes over. */
+#define stays(i) (has_frames(i, from) || place[i] == GOES_OLD + from || place[i] == CHOSE_OTHER)
+
+/* A slot is its thread's own: with that stopped, and outside, it is cleared for it. */
+inline refresh()
+{
+	i = 0;
+	do
+	:: i < THREADS && by_thread(settled) && selector == settled && side(settled) == goal ->
+		stop(i);
+		d_step {
+			if
+			:: !is_in(i, from) -> has_slot(i, settled) = false
+			:: else
+			fi;
+			stopped[i] = false;
+			i++
+		}
+	:: else -> break
+	od
+}
+
+/* Those in the way are stopped, too, and get slots in the set that doesn't count. */
+inline attempt_by_thread()
+{
+	blocked = false;
+	/* Each has cleared its slot: the selector may say what it leads to already. */
+	i = 0;
+	do
+	:: i < THREADS && selector == settled && by_thread(settled) && side(settled) == goal && slot_is_clear(i) -> i++
+	:: i == THREADS -> d_step { assert(!stays(0) && !stays(THREADS - 1) && !stays(THREADS / 2)); selector = goal; settled = goal }; break
+	:: else -> break
+	od;
+	i = 0;
+	do
+	:: i < THREADS ->
+		count[i] = runs[i];
+		asleep[i] = (sleep[i] == ASLEEP && runs[i] == count[i]);
+		d_step { asleep[i] = asleep[i] && !in_way(i); i++ }
+	:: else -> break
+	od;
+	i = 0;
+	do
+	:: d_step { i < THREADS && asleep[i] -> i++ }
+	:: i < THREADS && !asleep[i] -> stop(i); d_step { gather(i); i++ }
+	:: i == THREADS -> break
+	od;
+	verify_entries();
+	if
+	:: blocked || said == goal -> skip
+	:: else ->
+		close_trampolines();
+		i = 0;
+		do
+		:: d_step { i < THREADS && !(asleep[i] && runs[i] != count[i]) -> i++ }
+		:: i < THREADS && asleep[i] && runs[i] != count[i] ->
+			stop(i);
+			d_step { asleep[i] = false; gather(i); i++ }
+		:: i == THREADS -> break
+		od;
+		if
+		:: blocked -> open_trampolines()
+		:: !blocked && !wanted[0] && !wanted[THREADS - 1] && !wanted[THREADS / 2] -> commit(goal)
+		:: else ->
+#ifdef WITH_ONE_SET
+			target = goal + BY + (settled & SET2);
+#else
+			target = goal + BY + (by_thread(settled) -> (SET2 - (settled & SET2)) : 0);
+#endif
+			i = 0;
+			do
+			:: d_step { i < THREADS -> has_slot(i, target) = wanted[i]; i++ }
+			:: i == THREADS -> break
+			od;
+			commit(target)
+		fi
+	fi;
+#ifdef NEVER_BY_THREAD
+	assert(!by_thread(selector));
+#endif
+	done = !blocked && said == goal;
+	for (i : 0 .. THREADS - 1) { wanted[i] = false }
+	release_all()
+}
+#endif
 
 /* Entries become direct by the agent's store, original by the tool's one byte. */
 inline finalize()
@@ -452,6 +664,11 @@ proctype Tool(byte goal)
 	byte from = other(goal);
 	byte i, attempts;
 	bool blocked, done, decided;
+	byte settled; /* what the selector says between holds */
+#ifdef BY_THREAD
+	byte target;
+	bool wanted[THREADS];
+#endif
 	bool samples;  /* nobody is stopped */
 	bool no_agent; /* of a tool that has died */
 	byte count[THREADS];
@@ -463,11 +680,19 @@ proctype Tool(byte goal)
 		:: !done && attempts < ATTEMPTS ->
 			end_commit();
 			trampoline_entries();
+			settled = base(said);
 			drain();
 #ifdef WITH_EARLY_FINALIZE
 			finalize();
 #endif
+#ifdef BY_THREAD
+			if
+			:: attempt_once()
+			:: refresh(); attempt_by_thread()
+			fi;
+#else
 			attempt_once();
+#endif
 			attempts++
 		:: else -> break
 		od;
@@ -480,7 +705,11 @@ proctype Tool(byte goal)
 	d_step {
 		killed = false;
 		from = 0; goal = 0; i = 0; attempts = 0; blocked = false; done = false;
-		decided = false; samples = false; no_agent = false;
+		decided = false; samples = false; no_agent = false; settled = 0;
+#ifdef BY_THREAD
+		target = 0;
+		for (i : 0 .. THREADS - 1) { wanted[i] = false }
+#endif
 		sent = NOBODY;
 		for (i : 0 .. THREADS - 1) { stopped[i] = false; count[i] = 0; asleep[i] = false }
 		i = 0;
@@ -511,6 +740,6 @@ init
 }
 
 #ifdef GOES_ON
-#define in_trampoline (place[RUNNER] >= IN_TRAMPOLINE && place[RUNNER] <= LAPSING || place[RUNNER] == DRAINED)
+#define in_trampoline (place[RUNNER] >= IN_TRAMPOLINE && place[RUNNER] <= LAPSING || place[RUNNER] == DRAINED || place[RUNNER] >= CHOOSES)
 ltl goes_on { [] (in_trampoline -> <> !in_trampoline) }
 #endif
