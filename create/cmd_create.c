@@ -513,7 +513,7 @@ int cmd_create(int argc, char **argv, struct uspl_err *err)
 	int rc = options_parse(argc, argv, &options, err);
 
 	if (rc)
-		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+		return rc == CLI_STOP ? USPL_STATUS_DONE : authors_say(rc, err, AUTHORS_REFUSALS);
 	progress_ask(&line, &options.build);
 	hold_signals(SIG_BLOCK);
 	rc = create(&options, err);

@@ -76,8 +76,8 @@ struct image {
 	VEC(struct image_seg) segs;
 	VEC(struct image_sym) syms; /* sorted by address */
 	/*
-	 * Of a program without a symbol table: where its functions and their parts begin, by its
-	 * call frame information. Sorted; empty for a program with symbols.
+	 * Of a program without a symbol table, or with a part of one: where its functions and their
+	 * parts begin, by its call frame information. Sorted; empty for a program with symbols.
 	 */
 	VEC(taddr) starts;
 	/*

@@ -25,7 +25,8 @@ Elf *image_elf(const struct image *image);
 
 /*
  * Adds the symbols of .symtab, or else of .dynsym, each moved by bias; sorted. Their names are
- * elf's. *ret_complete: there was a .symtab. A file without either adds none: that is no failure.
+ * elf's. *ret_complete: there was a .symtab, and not only a part of one. A file without either adds
+ * none: that is no failure.
  */
 int image_add_symbols(struct image *image, Elf *elf, int64_t bias, bool *ret_complete,
 		      struct uspl_err *err) uspl_must_check;
