@@ -104,7 +104,7 @@ struct units {
 	VEC(struct program) programs;
 	VEC(struct content) contents;
 	struct strmap content_of; /* path -> index in contents, plus 1 */
-	bool back;        /* the build after takes a patch out again */
+	bool back;                /* the build after takes a patch out again */
 	bool new_options;         /* the patch changes files that say how to build */
 	struct strmap known;      /* "has-pre has-post OBJECT" -> index of the build_unit, plus 1 */
 	struct strmap optimised;  /* objects whose code was made at a link: their paths */
