@@ -125,8 +125,8 @@ void image_sort_symbols(struct image *image)
 }
 
 /*
- * A table that was thinned out (ld's --retain-symbols-file, -x; strip -x) lacks functions, though it
- * isn't gone. Those that are linked into each program, such as deregister_tm_clones, tell.
+ * A table that was thinned out (ld's --retain-symbols-file, -x; strip -x) lacks functions, though
+ * it isn't gone. Those that are linked into each program, such as deregister_tm_clones, tell.
  */
 static bool has_local_functions(const struct image *image)
 {

@@ -114,40 +114,46 @@ try() {
 	echo "$status" >"$into/status"
 }
 
-# try_series PACKAGE FIRST FIXES - the same for many fixes at once, by one uspl-create that builds the
-# tree once and goes through the series (--partly). A fix that is refused is left out of the tree of
-# those behind it, which may make another update of these.
+# try_series PACKAGE FIRST FIXES - the same for many fixes at once, by one uspl-create that builds
+# the tree once and goes through the series (--partly). A fix that is refused is left out of the
+# tree of those behind it, which may make another update of these.
 try_series() {
-	local package=$1 place=$work/$1 number=0 patch option into status
-	local list=$work/$1/tree/debian/patches/series.corpus
-	series "$package" | sed -n "\|^$2\t|,\$p" | tr '\t' ' ' >"$list"
+	local package=$1 place=$work/$1 number=0 patch into status update
+	local list=$work/$1/tree/debian/patches/series.corpus updates=$work/updates/$1
 	# quilt's list says that all of them are applied: it was there before they were taken out.
-	rm -rf "$place/updates" "$place/tree/.pc"
-	mkdir -p "$place/updates"
-	PATH=$work/bin:$PATH timeout "$((minutes * 4))m" "$create" --source="$place/tree" --series="$list" --partly \
-		--build="$(recipe "$package" 5)" --id=corpus --output="$place/updates" >"$place/updates/log" 2>&1 || true
-	while read -r patch option; do
+	rm -rf "$place/tree/.pc"
+	series "$package" | sed -n "\|^$2\t|,\$p" | tr '\t' ' ' >"$list"
+	if [[ ! -e $updates/done || $create -nt $updates/done && ! ${KEEP:-} ]]; then
+		rm -rf "$updates"
+		mkdir -p "$updates"
+		PATH=$work/bin:$PATH timeout "$((minutes * 4))m" "$create" --source="$place/tree" --series="$list" --partly \
+			--build="$(recipe "$package" 5)" --id=corpus --output="$updates" >"$updates/log" 2>&1 || true
+		: >"$updates/done"
+	fi
+	while read -r patch _; do
 		number=$((number + 1))
+		# As many digits as the last one has.
+		update=$updates/uspl-corpus-$(printf '%0*d' "$(wc -l <"$list" | tr -d '\n' | wc -c)" "$number").tar.gz
+		grep -qxF -e "$patch" <<<"$3" || continue
 		into=$outcomes/$package/$patch
-		if [[ -e $place/updates/uspl-corpus-$number.tar.gz ]]; then
+		if [[ -e $update ]]; then
 			status=0
-		elif grep -qF "'$patch': the patch changes no code" "$place/updates/log"; then
+		elif grep -qF "/$patch': the patch changes no code" "$updates/log"; then
 			status=5
-		elif grep -qF "left out: '$patch': " "$place/updates/log"; then
+		elif grep -F "left out: '" "$updates/log" | grep -qF "/$patch': "; then
 			status=1
 		else
 			continue
 		fi
-		grep -qxF -e "$patch" <<<"$3" || continue
 		rm -rf "$into"
 		mkdir -p "$into"
 		: >"$into/functions"
-		grep -F "'$patch': " "$place/updates/log" | sed "s/^\(warning\): '[^']*': /\1: /" >"$into/log" || true
+		grep -F "/$patch': " "$updates/log" | sed "s/^warning: '[^']*': /warning: /; s/^note: left out: '[^']*': /uspl-create: /" >"$into/log" || true
 		if [[ $status == 0 ]]; then
-			cp "$place/updates/uspl-corpus-$number.tar.gz" "$into/uspl-corpus.tar.gz"
+			cp "$update" "$into/uspl-corpus.tar.gz"
 			functions_of "$into/uspl-corpus.tar.gz" >"$into/functions" || true
 		fi
-		sed -n "s/^note: left out: '.*\/\?${patch##*/}': /uspl-create: /p" "$place/updates/log" | head -n 1 >"$into/message"
+		grep '^uspl-create: ' "$into/log" | head -n 1 >"$into/message" || true
 		echo "$status" >"$into/status"
 	done <"$list"
 	rm -f "$list"
