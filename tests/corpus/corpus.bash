@@ -123,12 +123,13 @@ try_series() {
 	# quilt's list says that all of them are applied: it was there before they were taken out.
 	rm -rf "$place/tree/.pc"
 	series "$package" | sed -n "\|^$2\t|,\$p" | tr '\t' ' ' >"$list"
-	if [[ ! -e $updates/done || $create -nt $updates/done && ! ${KEEP:-} ]]; then
+	# They are numbered from the first one on.
+	if [[ ! -e $updates/first || $(<"$updates/first") != "$2" || ($create -nt $updates/first && ! ${KEEP:-}) ]]; then
 		rm -rf "$updates"
 		mkdir -p "$updates"
 		PATH=$work/bin:$PATH timeout "$((minutes * 4))m" "$create" --source="$place/tree" --series="$list" --partly \
 			--build="$(recipe "$package" 5)" --id=corpus --output="$updates" >"$updates/log" 2>&1 || true
-		: >"$updates/done"
+		echo "$2" >"$updates/first"
 	fi
 	while read -r patch _; do
 		number=$((number + 1))
