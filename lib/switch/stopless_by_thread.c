@@ -35,7 +35,6 @@
 #include "base/log.h"
 #include "safety/drain.h"
 #include "switch/stopless.h"
-#include "thread/tracer_thread.h"
 
 /*
  * How long the slots are looked for, at most, while the trampolines hold; and later, when it is not
@@ -137,9 +136,8 @@ struct pointers {
 };
 
 /* One thread after another, each for as short as possible. */
-static int read_pointers(void *ctx, struct uspl_err *err)
+static int read_pointers(struct pointers *pointers, struct uspl_err *err)
 {
-	struct pointers *pointers = ctx;
 	const struct proc *proc = pointers->stopless->t->proc;
 	const struct blocked_thread *thread;
 
@@ -186,9 +184,7 @@ static int read_pointers(void *ctx, struct uspl_err *err)
 static int check_pointers(struct stopless *stopless, bool *ret_sound, struct uspl_err *err)
 {
 	struct pointers pointers = { .stopless = stopless, .sound = true };
-	int rc = stopless->pointers_sound
-			 ? 0
-			 : tracer_run_beside(stopless->t->proc, read_pointers, &pointers, err);
+	int rc = stopless->pointers_sound ? 0 : read_pointers(&pointers, err);
 
 	if (pointers.found.n)
 		qsort(pointers.found.items, pointers.found.n, sizeof(taddr), by_value);
@@ -258,18 +254,21 @@ static int close_and_commit(struct stopless *stopless, struct uspl_err *err)
 }
 
 /* The part in which threads stand still. */
-static int stop_and_gather(void *ctx, struct uspl_err *err)
+static int stop_and_gather(struct stopless *stopless, struct uspl_err *err)
 {
-	struct stopless *stopless = ctx;
+	struct stop *stop = &stopless->run->stop;
 	int64_t limit = backend_limit_ns(stopless->run);
-	int64_t deadline = clock_now_ns() + (GATHER_STOP_NS < limit ? GATHER_STOP_NS : limit);
 	int rc;
 
-	stop_begin(&stopless->run->stop, stopless->t->proc);
-	rc = stopless_stop_running(stopless, deadline, err);
-	if (!rc && stopless->gathered && clock_now_ns() <= deadline)
+	if (limit > GATHER_STOP_NS)
+		limit = GATHER_STOP_NS;
+	stop_begin(stop, stopless->t->proc);
+	rc = stopless_stop_running(stopless, clock_now_ns() + limit, err);
+	/* Threads that were late may have taken longer than that before any other stood still. */
+	if (!rc && stopless->gathered &&
+	    (!stop->entered_ns || clock_now_ns() <= stop->entered_ns + limit))
 		rc = close_and_commit(stopless, err);
-	stop_leave(&stopless->run->stop);
+	stop_leave(stop);
 	/* A thread didn't stop in the time that it had; another attempt may be faster. */
 	return rc == -USPL_E_UNSTOPPABLE && backend_may_try_again(stopless->run) ? 0 : rc;
 }
@@ -316,9 +315,8 @@ static bool look_at_slot(const struct stopless *stopless, const struct thread *t
 }
 
 /* The slots that are left, one thread after another. Counts in stopless->refreshed. */
-static int refresh(void *ctx, struct uspl_err *err)
+static int refresh(struct stopless *stopless, struct uspl_err *err)
 {
-	struct stopless *stopless = ctx;
 	struct uspl_slot now[USPL_SLOTS_MAX];
 	int rc = proc_read(stopless->t->proc, slots_at(stopless, stopless->settled), now,
 			   stopless->slots.n * sizeof(*now), err);
@@ -360,7 +358,7 @@ static int gather(struct stopless *stopless, struct uspl_err *err)
 			if (thread->class == BLOCKED_SLEEPS)
 				thread->class = BLOCKED_RUNS;
 	stopless_measure_hold(stopless);
-	rc = tracer_run_beside(stopless->t->proc, stop_and_gather, stopless, err);
+	rc = stop_and_gather(stopless, err);
 	vec_for_each (&stopless->blocked.threads, thread)
 		thread->accounted = false;
 	return rc;
@@ -397,7 +395,7 @@ int stopless_go_by_thread(struct stopless *stopless, struct uspl_err *err)
 		return 0;
 	if (run->by_thread && stopless->slots.n) {
 		stopless->refreshed = 0;
-		rc = tracer_run_beside(stopless->t->proc, refresh, stopless, err);
+		rc = refresh(stopless, err);
 		if (rc || stopless->refreshed)
 			return rc;
 	}
