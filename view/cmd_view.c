@@ -11,7 +11,7 @@
 #include "command/commands.h"
 #include "objfile/disasm.h"
 #include "update/update.h"
-#include "view/page.h"
+#include "view/update_page.h"
 #include "view/show.h"
 #include "view/symbol_files.h"
 
@@ -176,7 +176,7 @@ static int print_scan(const struct options *opts, const struct scan *scan, struc
 		return print(&json.buf, err);
 	}
 	if (opts->html && scan->updates.n) {
-		int rc = page_add_update(scan->updates.items, &out, err);
+		int rc = update_page_add(scan->updates.items, &out, err);
 
 		if (rc)
 			return rc;

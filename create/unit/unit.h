@@ -153,8 +153,6 @@ int unit_open(struct unit *unit, const struct diff_unit *in, const struct unit_p
 	      struct uspl_err *err) uspl_must_check;
 /* A part of it: leaves out the room that the compiler has left in front of functions. */
 int front_cut(struct side *side, struct uspl_err *err) uspl_must_check;
-/* Another: the names that the linker's options wrap become those that it took them for. */
-int wrapped_rename(const char *options, struct objfile *obj, struct uspl_err *err) uspl_must_check;
 /* Frees what unit_open made. */
 void unit_release(struct unit *unit);
 

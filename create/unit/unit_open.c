@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "create/tree/link_options.h"
 #include "create/unit/dbginfo.h"
 #include "create/unit/diff_unit.h"
 #include "create/unit/functions_split.h"
@@ -10,6 +11,39 @@
 #include "create/unit/nameless.h"
 #include "create/unit/optimised.h"
 #include "create/unit/unit.h"
+
+/*
+ * The names that the linker was told to take for others. With --wrap=f a reference to f that the
+ * object doesn't define itself is one to __wrap_f, and one to __real_f is one to f. What is linked
+ * into a process later has to mean the same.
+ */
+static int rename_wrapped(const char *options, struct objfile *obj, struct uspl_err *err)
+{
+	static const char wrap[] = "__wrap_", real[] = "__real_";
+
+	if (!link_options_wrap_any(options))
+		return 0;
+	for (size_t i = 0; i < obj->syms.n; i++) {
+		struct objsym *sym = obj->syms.items[i];
+		auto_free char *name = NULL;
+
+		if (sym->sec || sym->shndx != SHN_UNDEF || !*sym->name)
+			continue;
+		if (link_options_wrap(options, sym->name)) {
+			if (asprintf(&name, "%s%s", wrap, sym->name) < 0)
+				name = NULL;
+		} else if (name_starts(sym->name, real) &&
+			   link_options_wrap(options, sym->name + strlen(real))) {
+			name = strdup(sym->name + strlen(real));
+		} else {
+			continue;
+		}
+		sym->name = name ? objfile_strdup(obj, name) : NULL;
+		if (!sym->name)
+			return uspl_fail_nomem(err);
+	}
+	return 0;
+}
 
 static bool is_start_section(const struct objsec *sec)
 {
@@ -328,7 +362,7 @@ static int open_side(struct side *side, const char *path, struct unit *unit,
 	if (unit->optimised)
 		optimised_localise(side->obj);
 	if (path && place && place->left_out->linked) {
-		rc = wrapped_rename(place->left_out->linked->options, side->obj, err);
+		rc = rename_wrapped(place->left_out->linked->options, side->obj, err);
 		if (rc)
 			return rc;
 	}

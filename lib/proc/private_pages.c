@@ -40,7 +40,7 @@ void private_pages(const struct proc *proc, taddr addr, size_t n, bool *ret_priv
 	ask(proc, addr, n, PRESENT | OF_FILE | EXCLUSIVE, PRESENT | EXCLUSIVE, ret_private);
 }
 
-void copied_pages(const struct proc *proc, taddr addr, size_t n, bool *ret_copied)
+void private_pages_copied(const struct proc *proc, taddr addr, size_t n, bool *ret_copied)
 {
 	ask(proc, addr, n, PRESENT | OF_FILE, PRESENT, ret_copied);
 }

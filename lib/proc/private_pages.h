@@ -13,6 +13,6 @@
  */
 void private_pages(const struct proc *proc, taddr addr, size_t n, bool *ret_private);
 /* Which are copies of a file's pages, that children of fork may share. Doubt is "no". */
-void copied_pages(const struct proc *proc, taddr addr, size_t n, bool *ret_copied);
+void private_pages_copied(const struct proc *proc, taddr addr, size_t n, bool *ret_copied);
 
 #endif

@@ -494,6 +494,7 @@ static int read_maps_of(const struct proc *proc, pid_t tid, mapping_vec *ret, st
 int proc_read_maps(const struct proc *proc, mapping_vec *ret, struct uspl_err *err)
 {
 	int rc = read_maps_of(proc, proc->tid, ret, err);
+	char folder[sizeof("/proc/") + 12];
 	pid_t other;
 
 	/* A main thread that has exited has an empty list; any other one has no folder. */
@@ -502,7 +503,9 @@ int proc_read_maps(const struct proc *proc, mapping_vec *ret, struct uspl_err *e
 	other = proc_task(proc);
 	if (other != proc->tid)
 		return read_maps_of(proc, other, ret, err);
-	if (rc && kill(proc->pid, 0) != 0 && errno == ESRCH)
+	/* Not asked by a signal, which a command that has given up its powers may not send. */
+	snprintf(folder, sizeof(folder), "/proc/%d", proc->pid);
+	if (rc && access(folder, F_OK) != 0 && errno == ENOENT)
 		return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has exited", proc->pid);
 	return rc;
 }

@@ -27,7 +27,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "proc/gmon.h"
+#include "safety/gmon.h"
 #include "proc/resident.h"
 #include "safety/inactive_priv.h"
 

@@ -56,7 +56,7 @@ static int give_pages(struct giving *giving, taddr addr, uint64_t offset, size_t
 	size_t first = 0;
 	int rc;
 
-	copied_pages(giving->proc, addr, n, copies);
+	private_pages_copied(giving->proc, addr, n, copies);
 	for (size_t i = 0; i < n; i++)
 		any |= copies[i];
 	if (!any || pread(giving->fd, want, n * PAGE, (off_t)offset) != (ssize_t)(n * PAGE))

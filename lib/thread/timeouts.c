@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "proc/padding.h"
+#include "thread/padding.h"
 #include "thread/blocked_place.h"
 #include "thread/sleep_time.h"
 #include "thread/thread.h"

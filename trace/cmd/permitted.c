@@ -3,6 +3,7 @@
 
 #include "trace/cmd/permitted.h"
 
+#include "base/cancel.h"
 #include "command/permit.h"
 
 int permitted_run(const char *command, int (*one)(void *ctx, pid_t pid, struct uspl_err *err),
@@ -24,4 +25,27 @@ int permitted_run(const char *command, int (*one)(void *ctx, pid_t pid, struct u
 	if (permit_note(&permit, event, rc, err, &why) != 0)
 		uspl_err_note(stderr, &why);
 	return rc;
+}
+
+int permitted_for_each(const char *command, const pid_vec *pids,
+		       int (*one)(void *ctx, pid_t pid, struct uspl_err *err), void *ctx)
+{
+	int worst = USPL_STATUS_DONE;
+	const pid_t *pid;
+
+	vec_for_each (pids, pid) {
+		struct uspl_err one_err = { 0 };
+		int rc = cancel_check(&one_err), status;
+
+		if (rc)
+			uspl_context(&one_err, "pid %d", *pid);
+		else
+			rc = permitted_run(command, one, ctx, *pid, &one_err);
+		status = (int)uspl_code_status(rc);
+		if (rc)
+			uspl_err_print(stderr, "uspl-trace", &one_err);
+		fflush(stdout);
+		worst = status > worst ? status : worst;
+	}
+	return worst;
 }

@@ -3,6 +3,7 @@
 #ifndef USPL_TRACE_CMD_PERMITTED_H
 #define USPL_TRACE_CMD_PERMITTED_H
 
+#include "base/cli.h"
 #include "base/error.h"
 
 /*
@@ -12,5 +13,11 @@
  */
 int permitted_run(const char *command, int (*one)(void *ctx, pid_t pid, struct uspl_err *err),
 		  void *ctx, pid_t pid, struct uspl_err *err) uspl_must_check;
+/*
+ * Runs `one` for every pid, by permitted_run, until ^C, and prints what goes wrong. Returns an exit
+ * status: the worst one counts.
+ */
+int permitted_for_each(const char *command, const pid_vec *pids,
+		       int (*one)(void *ctx, pid_t pid, struct uspl_err *err), void *ctx);
 
 #endif

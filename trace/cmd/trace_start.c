@@ -4,7 +4,7 @@
 #include "base/cancel.h"
 #include "trace/cmd/tracing.h"
 #include "trace/cmd/line.h"
-#include "trace/cmd/pids.h"
+#include "trace/cmd/permitted.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/output/tracer.h"
 #include "trace/output/view.h"
@@ -68,5 +68,5 @@ int trace_start(int argc, char **argv, struct uspl_err *err)
 	if (rc)
 		return rc;
 	cancel_catch();
-	return pids_for_each("trace start", &pids, start_one, &line);
+	return permitted_for_each("trace start", &pids, start_one, &line);
 }

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/cancel.h"
-#include "trace/cmd/pids.h"
+#include "trace/cmd/permitted.h"
 #include "trace/cmd/save.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/cmd/switched.h"
@@ -222,5 +222,5 @@ int trace_stop(int argc, char **argv, struct uspl_err *err)
 	if (rc)
 		return rc;
 	cancel_catch();
-	return pids_for_each("trace stop", &pids, stop_one, &opts);
+	return permitted_for_each("trace stop", &pids, stop_one, &opts);
 }

@@ -5,7 +5,7 @@
 #include "trace/cmd/tracing.h"
 
 #include "proc/task.h"
-#include "trace/cmd/keeper.h"
+#include "trace/cmd/trace_keep.h"
 #include "trace/cmd/listening.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/cmd/switched.h"
@@ -192,7 +192,7 @@ static int start(const struct tracer *tracer, const struct tracing_options *opts
 		return rc;
 	/* A program that we have started is held at its end, and read then. */
 	if (tracer->hook && !opts->begins)
-		keeper_start(proc);
+		trace_keep_start(proc);
 	if (!opts->silent)
 		switched_print(pid, tracer, &result, NULL, opts->json);
 	return 0;

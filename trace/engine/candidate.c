@@ -286,7 +286,7 @@ static void drop_parts(const struct image *image, const struct xrefs *xrefs,
 		const struct candidate *candidate = &candidates->items[i];
 
 		if (candidate->name || xrefs_have(xrefs, candidate->entry, XREF_CALL) ||
-		    !addrs_hold(&parts, candidate->entry))
+		    !xrefs_hold(&parts, candidate->entry))
 			candidates->items[n++] = *candidate;
 	}
 	candidates->n = n;

@@ -70,7 +70,7 @@ static int read_under(const struct module_patch *patch, const struct uspl_trace_
 {
 	int rc = 0;
 
-	if (addrs_hold(patch->in->updated, site->entry)) {
+	if (xrefs_hold(patch->in->updated, site->entry)) {
 		rc = chain_slot_entry_bytes(patch->in->proc, site, ret, err);
 		if (rc)
 			return rc;

@@ -20,7 +20,7 @@
 #define INSN_LEN_MAX 15
 #define BITS 64
 
-bool addrs_hold(const addr_vec *addrs, taddr addr)
+bool xrefs_hold(const addr_vec *addrs, taddr addr)
 {
 	size_t i = vec_lower_bound(addrs, it, *it < addr);
 

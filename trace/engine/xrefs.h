@@ -44,6 +44,6 @@ bool xrefs_have(const struct xrefs *xrefs, taddr addr, enum xref kind);
 bool xrefs_branch_into(const struct xrefs *xrefs, taddr from, taddr to);
 
 /* True if one of the sorted addresses is this one. */
-bool addrs_hold(const addr_vec *addrs, taddr addr);
+bool xrefs_hold(const addr_vec *addrs, taddr addr);
 
 #endif

@@ -2,7 +2,6 @@
 // alias_added.c - a function that changes gets another name, by which new code calls it
 // ways: gcc -O0, gcc -O2, clang -O2
 // redirects: f g
-// refers: f
 
 __attribute__((noinline)) int f(int x)
 {

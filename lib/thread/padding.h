@@ -5,8 +5,8 @@
  * They are there as long as the module, need no mapping, and are read by the kernel like any other
  * memory. What is found there begins with a mark of ours, or is zeros.
  */
-#ifndef USPL_PROC_PADDING_H
-#define USPL_PROC_PADDING_H
+#ifndef USPL_THREAD_PADDING_H
+#define USPL_THREAD_PADDING_H
 
 #include "proc/proc.h"
 

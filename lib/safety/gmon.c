@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // gmon.c - where the profiler of a program that was built with -pg keeps what it has counted
 
-#include "proc/gmon.h"
+#include "safety/gmon.h"
 
 #include <string.h>
 #include <sys/gmon.h>

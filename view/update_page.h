@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* page.h - an update as a page for a browser */
-#ifndef USPL_VIEW_PAGE_H
-#define USPL_VIEW_PAGE_H
+/* update_page.h - an update as a page for a browser */
+#ifndef USPL_VIEW_UPDATE_PAGE_H
+#define USPL_VIEW_UPDATE_PAGE_H
 
 #include "view/scan.h"
 
@@ -10,7 +10,7 @@
  * side, and each function's instructions before and after. The functions are read from a process
  * that has the update.
  */
-int page_add_update(const struct scan_update *update, struct buf *out,
+int update_page_add(const struct scan_update *update, struct buf *out,
 		    struct uspl_err *err) uspl_must_check;
 
 #endif

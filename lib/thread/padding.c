@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // padding.c - places in a process that nothing uses: the end of a module's last page of constants
 
-#include "proc/padding.h"
+#include "thread/padding.h"
 
 #include <string.h>
 

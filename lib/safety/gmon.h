@@ -4,8 +4,8 @@
  *
  * Its table of arcs is full of return addresses that no thread will return to.
  */
-#ifndef USPL_PROC_GMON_H
-#define USPL_PROC_GMON_H
+#ifndef USPL_SAFETY_GMON_H
+#define USPL_SAFETY_GMON_H
 
 #include "proc/proc.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// keeper.c - a process that waits for a traced one's end, and saves what was recorded
+// trace_keep.c - a process that waits for a traced one's end, and saves what was recorded
 /*
  * It is a program of its own, `uspl-trace keep PID`, so that it has none of the memory that the
  * start has taken. It has a pipe to the tool that has started it: what comes there says why it
  * can't be done; its end, without a word, that all is held.
  */
 
-#include "trace/cmd/keeper.h"
+#include "trace/cmd/trace_keep.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -62,7 +62,7 @@ static bool is_wanted(void)
 	return !setting || strcmp(setting, "none") != 0;
 }
 
-void keeper_start(const struct proc *proc)
+void trace_keep_start(const struct proc *proc)
 {
 	auto_buf struct buf why = { 0 };
 	char number[16];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// page.c - an update as a page for a browser
+// update_page.c - an update as a page for a browser
 /*
  * A page without a script. Whatever comes from a record, a process or a patch goes through
  * add_text, which makes it text. The instructions of a function before and after are paired by the
@@ -7,7 +7,7 @@
  * don't count for that.
  */
 
-#include "view/page.h"
+#include "view/update_page.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -256,7 +256,7 @@ static int add_functions(const struct scan_update *update, struct buf *out, stru
 	return 0;
 }
 
-int page_add_update(const struct scan_update *update, struct buf *out, struct uspl_err *err)
+int update_page_add(const struct scan_update *update, struct buf *out, struct uspl_err *err)
 {
 	const struct region *region = update->region;
 	auto_buf struct buf body = { 0 }, title = { 0 };
