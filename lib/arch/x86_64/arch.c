@@ -14,8 +14,8 @@
  * Whether a processor sees a store to code as a whole when it fetches that code. Processors do, for
  * a store that doesn't cross eight aligned bytes (docs/transition-protocol.md, "Stores to code").
  * QEMU's emulator, in which each processor is a thread, doesn't: it reads an instruction's opcode
- * and its immediate by reads of their own (accel/tcg/translator.c, target/i386/tcg/translate.c), and
- * another processor's store may come in between. It also keeps what it has translated, and a
+ * and its immediate by reads of their own (accel/tcg/translator.c, target/i386/tcg/translate.c),
+ * and another processor's store may come in between. It also keeps what it has translated, and a
  * translation that was begun before a store and ended behind it may be of the old bytes. It tells
  * its name by CPUID.
  */
