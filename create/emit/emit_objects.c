@@ -74,7 +74,9 @@ static int find_copy(struct emitter *em, const struct objsec *sec, struct objsec
 		if (!name)
 			return uspl_fail_nomem(em->err);
 		*ret = strmap_get(&em->members, name);
-	} else if (owner && owner->bind == STB_WEAK) {
+	}
+	/* Where only some of them are position-independent, their sections differ in name. */
+	if (!*ret && owner && owner->bind == STB_WEAK) {
 		first = strmap_get(&em->symbols, syminfo_of(owner)->refname);
 		*ret = first ? first->sec : NULL;
 	}
