@@ -20,8 +20,8 @@ teardown() {
 	target_stop
 }
 
-# expect_late MS MESSAGE OPTION... - apply is refused with that message; from so many milliseconds
-# on threads stop too late
+# expect_late STOPS MESSAGE OPTION... - apply is refused with that message; when so many stops have
+# been asked for, threads stop too late
 expect_late() {
 	run --separate-stderr env LATE="$1" LD_PRELOAD="$LIBRARY" timeout --kill-after=5 60 \
 		"$USPL_BIN/uspl-apply" "${@:3}" "$UPDATE" "$TARGET"
@@ -35,7 +35,7 @@ expect_late() {
 	send hold
 	receive
 	[ "$REPLY" = 'holding old' ]
-	expect_late 500 "'hold' is on the stack of thread $TARGET" --stop --wait=1.5
+	expect_late 5 "'hold' is on the stack of thread $TARGET" --stop --wait=1.5
 	ask go
 	[ "$REPLY" = 'done old' ]
 }

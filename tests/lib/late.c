@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// late.c - a library for LD_PRELOAD: from LATE milliseconds after its start on the program is told
-// only LATE_FOR milliseconds (1300) after it has asked a thread to stop that it stands still, as on
-// a machine that is busy
+// late.c - a library for LD_PRELOAD: when the program has asked threads to stop LATE times, it is
+// told of each further one only LATE_FOR milliseconds (1300) later that it stands still, as on a
+// machine that is busy
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,7 +12,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-static int64_t asked_ms, late_from, late_for = 1300;
+static int64_t asked_ms, late_for = 1300;
+static int in_time; /* so many are yet */
 
 static int64_t now_ms(void)
 {
@@ -26,7 +27,7 @@ __attribute__((constructor)) static void begin(void)
 {
 	const char *from = getenv("LATE"), *length = getenv("LATE_FOR");
 
-	late_from = now_ms() + (from ? atoi(from) : 0);
+	in_time = from ? atoi(from) : 0;
 	if (length)
 		late_for = atoi(length);
 }
@@ -44,15 +45,14 @@ long ptrace(enum __ptrace_request request, ...)
 	va_end(args);
 	if (!real)
 		real = (long (*)(enum __ptrace_request, ...))dlsym(RTLD_NEXT, "ptrace");
-	if (request == PTRACE_INTERRUPT)
+	if (request == PTRACE_INTERRUPT && --in_time < 0)
 		asked_ms = now_ms();
 	return real(request, pid, addr, data);
 }
 
 pid_t waitpid(pid_t pid, int *status, int options)
 {
-	if (options & WNOHANG && options & __WALL && now_ms() >= late_from &&
-	    now_ms() < asked_ms + late_for)
+	if (options & WNOHANG && options & __WALL && in_time < 0 && now_ms() < asked_ms + late_for)
 		return 0;
 	return wait4(pid, status, options, NULL);
 }

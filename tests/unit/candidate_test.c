@@ -44,7 +44,9 @@ static void test_samples(void)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
 		const struct sample *s = &samples[i];
-		struct image_seg seg = { 0x1000, s->len, true, false, (uint8_t *)s->code };
+		struct image_seg seg = {
+			.start = 0x1000, .len = s->len, .exec = true, .bytes = (uint8_t *)s->code
+		};
 		struct image_sym sym = { s->name, NULL, 0x1000, s->len, STT_FUNC, STB_GLOBAL };
 		struct image image = { .start = 0x1000, .end = 0x1000 + s->len };
 		candidate_vec candidates = { 0 };

@@ -3,9 +3,16 @@
 
 struct shape {
 	int side;
-	explicit shape(int n) : side(n) {}
-	virtual ~shape() {}
-	virtual int area() { return side * side; }
+	explicit shape(int n) : side(n)
+	{
+	}
+	virtual ~shape()
+	{
+	}
+	virtual int area()
+	{
+		return side * side;
+	}
 };
 
 int other_area(int n);
