@@ -22,11 +22,6 @@ void cancel_catch(void)
 	sigaction(SIGHUP, &action, NULL);
 }
 
-void cancel_forget(void)
-{
-	requested = 0;
-}
-
 bool cancel_requested(void)
 {
 	return requested;
@@ -39,6 +34,11 @@ bool cancel_pending(void)
 	return requested || (sigpending(&pending) == 0 &&
 			     (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM) ||
 			      sigismember(&pending, SIGHUP)));
+}
+
+void cancel_forget(void)
+{
+	requested = 0;
 }
 
 int cancel_check(struct uspl_err *err)

@@ -14,10 +14,10 @@
 void cancel_catch(void);
 /* True once one of them has come. */
 bool cancel_requested(void);
-/* What was asked for is being done: from now on another one counts. */
-void cancel_forget(void);
 /* The same while they are blocked, and one that comes can't be noted yet. Takes a system call. */
 bool cancel_pending(void);
+/* What was asked for is being done: from now on another one counts. */
+void cancel_forget(void);
 /* 0, or once one of them has come -USPL_E_CANCELLED: for where a step would begin. */
 uspl_must_check int cancel_check(struct uspl_err *err);
 

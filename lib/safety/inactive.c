@@ -27,8 +27,8 @@
 #include <elf.h>
 #include <string.h>
 
-#include "safety/gmon.h"
 #include "proc/resident.h"
+#include "safety/gmon.h"
 #include "safety/inactive_priv.h"
 
 /* More words than that aren't on stacks: a profiler's samples, for example. */

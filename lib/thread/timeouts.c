@@ -14,8 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "thread/padding.h"
 #include "thread/blocked_place.h"
+#include "thread/padding.h"
 #include "thread/sleep_time.h"
 #include "thread/thread.h"
 
