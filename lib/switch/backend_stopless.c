@@ -231,14 +231,6 @@ static int close_and_commit(struct stopless *stopless, int64_t limit, struct usp
 	return rc;
 }
 
-static void forget_accounted(struct stopless *stopless)
-{
-	struct blocked_thread *thread;
-
-	vec_for_each (&stopless->blocked.threads, thread)
-		thread->accounted = false;
-}
-
 /*
  * Until when what is found out may be acted upon: the trampolines hold for longer. *ret_begin:
  * until when to begin anything further. That is short at first, so that threads don't wait for
@@ -281,7 +273,7 @@ static int sample_and_switch(struct stopless *stopless, bool thorough, struct us
 	else
 		stopless_end_hold(stopless);
 	stop_leave(&stopless->run->stop);
-	forget_accounted(stopless);
+	stopless_forget_accounted(stopless);
 	return rc;
 }
 
@@ -297,7 +289,7 @@ static int stop_and_switch(struct stopless *stopless, struct uspl_err *err)
 	if (!rc && !stopless->run->n_findings && clock_now_ns() <= deadline)
 		rc = close_and_commit(stopless, deadline, err);
 	stop_leave(&stopless->run->stop);
-	forget_accounted(stopless);
+	stopless_forget_accounted(stopless);
 	/* A thread didn't stop in the time that it had; another attempt may be faster. */
 	if (rc == -USPL_E_UNSTOPPABLE && backend_may_try_again(stopless->run))
 		rc = 0;
@@ -390,24 +382,18 @@ static int stopless_attempt(struct run *run, struct uspl_err *err)
 	return stopless_go_by_thread(stopless, err);
 }
 
-struct look {
-	struct stopless *stopless;
-	bool late;
-};
-
 /* Threads that run are stopped even if a sleeper is in the way: all that are should be named. */
-static int look_at_all(struct look *look, struct uspl_err *err)
+static int look_at_all(struct stopless *stopless, bool *ret_late, struct uspl_err *err)
 {
-	struct stopless *stopless = look->stopless;
 	bool limited = stopless->t->max_pause_s > 0;
 	int rc;
 
 	stop_begin(&stopless->run->stop, stopless->t->proc);
 	rc = stopless_stop_running(stopless, backend_deadline(stopless->run), err);
-	look->late = limited && (rc == -USPL_E_UNSTOPPABLE ||
-				 clock_now_ns() > backend_deadline(stopless->run));
+	*ret_late = limited &&
+		    (rc == -USPL_E_UNSTOPPABLE || clock_now_ns() > backend_deadline(stopless->run));
 	stop_leave(&stopless->run->stop);
-	return look->late ? 0 : rc;
+	return *ret_late ? 0 : rc;
 }
 
 /* As in a switch, with the trampolines open. True if no thread is in the way. */
@@ -424,7 +410,7 @@ static bool look_unstopped(struct stopless *stopless)
 	deadline = sample_deadline(stopless, thorough, &begin);
 	empty = stopless_sample(stopless, thorough, begin, deadline);
 	stop_leave(stop);
-	forget_accounted(stopless);
+	stopless_forget_accounted(stopless);
 	if (!empty)
 		*stop = (struct stop){ 0 };
 	return empty;
@@ -433,7 +419,6 @@ static bool look_unstopped(struct stopless *stopless)
 int backend_stopless_look(struct run *run, bool *ret_late, size_t *ret_threads,
 			  struct uspl_err *err)
 {
-	struct look look = { 0 };
 	int rc = open_plan(run, err);
 
 	run->n_findings = 0;
@@ -446,10 +431,9 @@ int backend_stopless_look(struct run *run, bool *ret_late, size_t *ret_threads,
 	if (!rc) {
 		stopless_ask_stuck(run->stopless);
 		(void)stopless_open_samplers(run->stopless);
-		look.stopless = run->stopless;
+		*ret_late = false;
 		if (!look_unstopped(run->stopless))
-			rc = look_at_all(&look, err);
-		*ret_late = look.late;
+			rc = look_at_all(run->stopless, ret_late, err);
 		stopless_drop_samplers(run->stopless);
 	}
 	if (!rc && !run->n_findings && !*ret_late && !stopless_stacks_are_own(run->stopless))

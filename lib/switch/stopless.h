@@ -195,6 +195,9 @@ void stopless_end_hold(struct stopless *stopless);
  */
 int stopless_commit(struct stopless *stopless, uint8_t to, struct uspl_err *err) uspl_must_check;
 
+/* Before the next attempt: no thread counts as seen outside any more. */
+void stopless_forget_accounted(struct stopless *stopless);
+
 /* True if threads may go over one by one, as far as is known. */
 bool stopless_may_go_by_thread(struct stopless *stopless);
 /*
@@ -209,6 +212,12 @@ int stopless_go_by_thread(struct stopless *stopless, struct uspl_err *err) uspl_
  * is in the code: none can come there any more.
  */
 bool stopless_is_left(struct stopless *stopless, struct uspl_err *err);
+/*
+ * While slots are gathered: gives a stopped thread that is in the way one; if it can't have any,
+ * stopless->gathered is false from then on.
+ */
+void stopless_note_slot(struct stopless *stopless, const struct thread *thread,
+			const struct safety_finding *finding);
 /* Ends that: the selector says what it leads to already. Notes the switch in the run. */
 int stopless_end_by_thread(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
 

@@ -129,33 +129,29 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-struct pointers {
-	struct stopless *stopless;
-	VEC(taddr) found;
-	bool sound;
-};
+typedef VEC(taddr) pointer_vec;
 
-/* One thread after another, each for as short as possible. */
-static int read_pointers(struct pointers *pointers, struct uspl_err *err)
+/*
+ * One thread after another, each for as short as possible. *ret_sound is false if one is no pointer
+ * to itself.
+ */
+static int read_pointers(const struct stopless *stopless, pointer_vec *ret, bool *ret_sound,
+			 struct uspl_err *err)
 {
-	const struct proc *proc = pointers->stopless->t->proc;
+	const struct proc *proc = stopless->t->proc;
 	const struct blocked_thread *thread;
 
-	vec_for_each (&pointers->stopless->blocked.threads, thread) {
+	*ret_sound = true;
+	vec_for_each (&stopless->blocked.threads, thread) {
 		tid_vec tids = { .items = (pid_t[]){ thread->tid }, .n = 1 };
+		taddr *item, pointer = 0;
 		struct stop stop;
 		uint64_t word = 0;
-		taddr *item = vec_push(&pointers->found), pointer = 0;
-		int rc = item ? 0 : uspl_fail_nomem(err);
 		bool there;
+		int rc;
 
-		if (rc)
-			return rc;
-		*item = 0;
-		if (thread->class == BLOCKED_NO_CODE) {
-			pointers->found.n--;
+		if (thread->class == BLOCKED_NO_CODE)
 			continue;
-		}
 		stop_begin(&stop, proc);
 		rc = stop_some(&stop, &tids, clock_now_ns() + POINTER_STOP_NS, err);
 		there = !rc && stop.threads.n && stop.threads.items[0].state == THREAD_STOPPED;
@@ -164,15 +160,15 @@ static int read_pointers(struct pointers *pointers, struct uspl_err *err)
 		stop_leave(&stop);
 		if (rc)
 			return rc;
-		if (!there) {
-			pointers->found.n--;
+		if (!there)
 			continue;
-		}
+		item = vec_push(ret);
+		if (!item)
+			return uspl_fail_nomem(err);
 		*item = pointer;
-		pointers->sound &=
-			pointer &&
-			proc_read_some(proc, pointer, &word, sizeof(word)) == sizeof(word) &&
-			word == pointer;
+		*ret_sound = *ret_sound && pointer &&
+			     proc_read_some(proc, pointer, &word, sizeof(word)) == sizeof(word) &&
+			     word == pointer;
 	}
 	return 0;
 }
@@ -183,17 +179,53 @@ static int read_pointers(struct pointers *pointers, struct uspl_err *err)
  */
 static int check_pointers(struct stopless *stopless, bool *ret_sound, struct uspl_err *err)
 {
-	struct pointers pointers = { .stopless = stopless, .sound = true };
-	int rc = stopless->pointers_sound ? 0 : read_pointers(&pointers, err);
+	auto_vec pointer_vec pointers = { 0 };
+	int rc;
 
-	if (pointers.found.n)
-		qsort(pointers.found.items, pointers.found.n, sizeof(taddr), by_value);
-	for (size_t i = 1; i < pointers.found.n; i++)
-		pointers.sound &= pointers.found.items[i] != pointers.found.items[i - 1];
-	vec_release(&pointers.found);
-	*ret_sound = !rc && pointers.sound;
-	stopless->pointers_sound |= *ret_sound;
-	return rc;
+	*ret_sound = stopless->pointers_sound;
+	if (stopless->pointers_sound)
+		return 0;
+	rc = read_pointers(stopless, &pointers, ret_sound, err);
+	if (rc)
+		return rc;
+	if (pointers.n)
+		qsort(pointers.items, pointers.n, sizeof(taddr), by_value);
+	for (size_t i = 1; i < pointers.n; i++)
+		*ret_sound &= pointers.items[i] != pointers.items[i - 1];
+	stopless->pointers_sound = *ret_sound;
+	return 0;
+}
+
+/* What the slot of a stopped thread in the way should be. False if that can't be told. */
+static bool slot_of(const struct stopless *stopless, const struct thread *thread,
+		    const struct safety_finding *finding, struct uspl_slot *ret)
+{
+	struct safety_finding unused;
+
+	/* A thread that is in a trampoline is on its way: a moment later it has arrived. */
+	if (!finding->proven || !finding->complete || !finding->return_sp || finding->in_handler ||
+	    !safety_check(&stopless->run->passing, thread, &unused))
+		return false;
+	*ret = (struct uspl_slot){ .thread = regs_tcb(&thread->regs),
+				   .low = finding->return_sp - sizeof(taddr),
+				   .high = finding->near_sp };
+	return ret->thread;
+}
+
+void stopless_note_slot(struct stopless *stopless, const struct thread *thread,
+			const struct safety_finding *finding)
+{
+	struct stopless_slot *slot;
+	struct uspl_slot raw;
+
+	stopless->gathered = stopless->gathered && stopless->slots.n < USPL_SLOTS_MAX &&
+			     slot_of(stopless, thread, finding, &raw);
+	vec_for_each (&stopless->slots, slot)
+		stopless->gathered = stopless->gathered && slot->raw.thread != raw.thread;
+	slot = stopless->gathered ? vec_push(&stopless->slots) : NULL;
+	stopless->gathered = slot;
+	if (slot)
+		*slot = (struct stopless_slot){ .tid = thread->tid, .raw = raw };
 }
 
 /* Into the set that doesn't count. */
@@ -225,12 +257,19 @@ static int commit(struct stopless *stopless, struct uspl_err *err)
 	return rc;
 }
 
+/* That time, or the user's limit if it is shorter. */
+static int64_t at_most(const struct run *run, int64_t ns)
+{
+	int64_t limit = backend_limit_ns(run);
+
+	return ns < limit ? ns : limit;
+}
+
 static int close_and_commit(struct stopless *stopless, struct uspl_err *err)
 {
 	struct run *run = stopless->run;
-	int64_t limit = backend_limit_ns(stopless->run),
-		time = stopless->run->by_thread ? GATHER_AGAIN_NS : GATHER_NS;
-	int64_t deadline = clock_now_ns() + (time < limit ? time : limit);
+	int64_t deadline =
+		clock_now_ns() + at_most(run, run->by_thread ? GATHER_AGAIN_NS : GATHER_NS);
 	bool known = false;
 	int rc;
 
@@ -257,11 +296,9 @@ static int close_and_commit(struct stopless *stopless, struct uspl_err *err)
 static int stop_and_gather(struct stopless *stopless, struct uspl_err *err)
 {
 	struct stop *stop = &stopless->run->stop;
-	int64_t limit = backend_limit_ns(stopless->run);
+	int64_t limit = at_most(stopless->run, GATHER_STOP_NS);
 	int rc;
 
-	if (limit > GATHER_STOP_NS)
-		limit = GATHER_STOP_NS;
 	stop_begin(stop, stopless->t->proc);
 	rc = stopless_stop_running(stopless, clock_now_ns() + limit, err);
 	/* Threads that were late may have taken longer than that before any other stood still. */
@@ -298,7 +335,7 @@ static int write_slot(const struct stopless *stopless, size_t i, const struct us
 static bool look_at_slot(const struct stopless *stopless, const struct thread *thread,
 			 struct uspl_slot *slot)
 {
-	struct safety_finding finding, unused;
+	struct safety_finding finding;
 
 	if (thread->state != THREAD_STOPPED || regs_tcb(&thread->regs) != slot->thread)
 		return false;
@@ -306,12 +343,7 @@ static bool look_at_slot(const struct stopless *stopless, const struct thread *t
 		slot->thread = 0;
 		return true;
 	}
-	if (!finding.proven || !finding.complete || !finding.return_sp || finding.in_handler ||
-	    !safety_check(&stopless->run->passing, thread, &unused))
-		return false;
-	slot->low = finding.return_sp - sizeof(taddr);
-	slot->high = finding.near_sp;
-	return true;
+	return slot_of(stopless, thread, &finding, slot);
 }
 
 /* The slots that are left, one thread after another. Counts in stopless->refreshed. */
@@ -359,8 +391,7 @@ static int gather(struct stopless *stopless, struct uspl_err *err)
 				thread->class = BLOCKED_RUNS;
 	stopless_measure_hold(stopless);
 	rc = stop_and_gather(stopless, err);
-	vec_for_each (&stopless->blocked.threads, thread)
-		thread->accounted = false;
+	stopless_forget_accounted(stopless);
 	return rc;
 }
 
@@ -369,7 +400,7 @@ bool stopless_is_left(struct stopless *stopless, struct uspl_err *err)
 	struct run *run = stopless->run;
 	struct drain drain = { .agents.proc = stopless->t->proc,
 			       .agents.unwinder = run->safety.unwinder };
-	size_t left = 0;
+	size_t left;
 
 	if (!run->by_thread || stopless->settled % 2 != stopless_value_to(stopless) ||
 	    inactive_found(&run->inactive) ||

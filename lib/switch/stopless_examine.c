@@ -178,33 +178,6 @@ static int list_running(const struct stopless *stopless, tid_vec *ret, struct us
 	return 0;
 }
 
-/* Of a stopped thread that is in the way. */
-static void note_slot(struct stopless *stopless, const struct thread *thread,
-		      const struct safety_finding *finding)
-{
-	struct safety_finding unused;
-	struct stopless_slot *slot;
-	taddr pointer = regs_tcb(&thread->regs);
-
-	/* A thread that is in a trampoline is on its way: a moment later it has arrived. */
-	stopless->gathered = stopless->gathered && finding->proven && finding->complete &&
-			     finding->return_sp && !finding->in_handler && pointer &&
-			     stopless->slots.n < USPL_SLOTS_MAX &&
-			     safety_check(&stopless->run->passing, thread, &unused);
-	vec_for_each (&stopless->slots, slot)
-		stopless->gathered = stopless->gathered && slot->raw.thread != pointer;
-	slot = stopless->gathered ? vec_push(&stopless->slots) : NULL;
-	stopless->gathered = slot;
-	if (!slot)
-		return;
-	*slot = (struct stopless_slot){
-		.tid = thread->tid,
-		.raw = { .thread = pointer,
-			 .low = finding->return_sp - sizeof(taddr),
-			 .high = finding->near_sp },
-	};
-}
-
 int stopless_stop_running(struct stopless *stopless, int64_t deadline, struct uspl_err *err)
 {
 	size_t first = stopless->run->stop.threads.n;
@@ -229,7 +202,7 @@ int stopless_stop_running(struct stopless *stopless, int64_t deadline, struct us
 		if (safety_check(&stopless->run->safety, thread, finding))
 			continue;
 		if (stopless->gathers)
-			note_slot(stopless, thread, finding);
+			stopless_note_slot(stopless, thread, finding);
 		backend_add_finding(stopless->run);
 	}
 	stopless->run->checked_ns = clock_now_ns();
@@ -297,6 +270,14 @@ bool stopless_stacks_are_own(const struct stopless *stopless)
 			return false;
 	}
 	return true;
+}
+
+void stopless_forget_accounted(struct stopless *stopless)
+{
+	struct blocked_thread *thread;
+
+	vec_for_each (&stopless->blocked.threads, thread)
+		thread->accounted = false;
 }
 
 /* A thread in the way ends the recount, unless it can have a slot. */

@@ -124,7 +124,7 @@ int trampolines_read_selector(const struct proc *proc, const struct region *regi
 			      struct uspl_err *err) uspl_must_check;
 /*
  * True where threads go over one by one: *ret_left are those that have a slot and haven't cleared
- * it. A thread that never comes to a trampoline again stays among them.
+ * it; NULL: that isn't wanted. A thread that never comes to a trampoline again stays among them.
  */
 bool trampolines_by_thread(const struct proc *proc, const struct region *region, size_t *ret_left);
 /*

@@ -71,6 +71,8 @@ bool trampolines_by_thread(const struct proc *proc, const struct region *region,
 	    trampolines_read_selector(proc, region, &selector, NULL) != 0 ||
 	    !(selector.value & USPL_SELECTOR_BY_THREAD))
 		return false;
+	if (!ret_left)
+		return true;
 	at = (selector.follows ? selector.leader : region->selector) + USPL_SLOTS_AT +
 	     (selector.value & USPL_SELECTOR_SECOND ? USPL_SLOTS_LEN : 0);
 	if (proc_read_some(proc, at, slots, sizeof(slots)) == sizeof(slots))

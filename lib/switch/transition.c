@@ -87,9 +87,8 @@ static int add_region(struct run *run, const struct region *region,
 		      enum transition_direction direction, const region_vec *present,
 		      struct uspl_err *err)
 {
-	size_t left;
-	bool either = region_is_interrupted(region) &&
-		      !trampolines_by_thread(run->t->proc, region, &left);
+	bool either =
+		region_is_interrupted(region) && !trampolines_by_thread(run->t->proc, region, NULL);
 	int rc = 0;
 
 	if (direction == TRANSITION_ON || either) {
@@ -174,7 +173,10 @@ static int add_owned(struct run *run, const struct transition *t, struct uspl_er
 	return owned_code_guard(owners, &run->safety, err);
 }
 
-/* True where threads have begun to go over one by one. *ret_left: how many haven't yet. */
+/*
+ * True where threads have begun to go over one by one. *ret_left: how many haven't yet; NULL: that
+ * isn't wanted.
+ */
 static bool is_by_thread(const struct transition *t, size_t *ret_left)
 {
 	return t->n_regions && !t->planned &&
@@ -186,13 +188,12 @@ static int run_prepare(struct run *run, const struct transition *t, int64_t dead
 		       struct uspl_err *err)
 {
 	auto_regions region_vec present = { 0 };
-	size_t left;
 	int rc;
 
 	*run = (struct run){
 		.t = t, .safety.proc = t->proc, .passing.proc = t->proc, .deadline = deadline
 	};
-	run->by_thread = is_by_thread(t, &left);
+	run->by_thread = is_by_thread(t, NULL);
 	run->inactive = (struct inactive){ .safety = &run->safety, .budget = t->scan_bytes };
 	rc = regions_read(t->proc, &present, err);
 	if (rc)
@@ -495,13 +496,11 @@ static int check_entries(struct run *run, struct uspl_err *err)
 }
 
 /* Hooks that run at a standstill need one, and so do values that change with the functions. */
-static bool stops_all(const struct transition *t)
+static bool stops_all(const struct run *run)
 {
-	size_t left;
+	const struct transition *t = run->t;
 
-	if (is_by_thread(t, &left))
-		return false;
-	return t->stop_all || hooks_want_standstill(t) || initial_any(t);
+	return !run->by_thread && (t->stop_all || hooks_want_standstill(t) || initial_any(t));
 }
 
 /* Between the hooks that come before all and those that follow. */
@@ -514,8 +513,8 @@ static int switch_over(struct run *run, int64_t deadline, bool back,
 
 	if (rc)
 		return rc;
-	rc = stops_all(run->t) ? run_stop_all(run, deadline, result, err)
-			       : run_stopless(run, deadline, result, err);
+	rc = stops_all(run) ? run_stop_all(run, deadline, result, err)
+			    : run_stopless(run, deadline, result, err);
 	/* The switch is done. The next command finds in the records that this is left. */
 	if (!rc && run->t->n_replaced && replaced_settle(run->t, &why) != 0)
 		log_info("replace", "the switch is made, but not all records say so: %s", why.msg);
@@ -603,7 +602,7 @@ static int look_once(void *ctx, struct uspl_err *err)
 	int rc = -USPL_E_UNSUPPORTED;
 
 	outlook->backend = backend_stopless.name;
-	if (!stops_all(run->t))
+	if (!stops_all(run))
 		rc = backend_stopless_look(run, &outlook->too_long, &outlook->n_threads, &why);
 	if (rc && !is_unable(rc) && err)
 		*err = why;
