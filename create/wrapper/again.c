@@ -8,17 +8,6 @@
 
 #include "base/file.h"
 
-static void add_word(struct buf *script, const char *word)
-{
-	buf_addstr(script, " '");
-	for (; *word; word++)
-		if (*word == '\'')
-			buf_addstr(script, "'\\''");
-		else
-			buf_add(script, word, 1);
-	buf_addstr(script, "'");
-}
-
 /* How many words from this one on name an output: an object, or a list of what is included. */
 static size_t names_output(const char *word)
 {
@@ -52,22 +41,22 @@ int again_write(const struct tool *tool, const tool_argv *argv, const char *save
 		path = NULL;
 		return uspl_fail_nomem(err);
 	}
-	buf_addstr(&script, "cd");
-	add_word(&script, cwd);
-	buf_addstr(&script, " && exec env -i");
+	buf_addstr(&script, "cd ");
+	buf_add_shell_word(&script, cwd);
+	buf_addstr(&script, "&& exec env -i ");
 	for (char **variable = environ; *variable; variable++)
-		add_word(&script, *variable);
-	add_word(&script, tool->path);
+		buf_add_shell_word(&script, *variable);
+	buf_add_shell_word(&script, tool->path);
 	for (size_t i = 0; i < tool->before.n; i++)
-		add_word(&script, tool->before.items[i]);
+		buf_add_shell_word(&script, tool->before.items[i]);
 	for (size_t i = 0; i < argv->n;) {
 		size_t skip = names_output(argv->items[i]);
 
 		if (!skip)
-			add_word(&script, argv->items[i]);
+			buf_add_shell_word(&script, argv->items[i]);
 		i += skip ? skip : 1;
 	}
-	buf_addstr(&script, " \"$@\"\n");
+	buf_addstr(&script, "\"$@\"\n");
 	if (script.oom)
 		return uspl_fail_nomem(err);
 	return file_write(path, script.data, script.len, err);
