@@ -357,13 +357,6 @@ static int add_section(struct split *split, struct piece *piece, struct uspl_err
 	return 0;
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct objrel *x = a, *y = b;
-
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
 /* The relocations of the section, and those that its distances become. */
 static int move_relocations(struct split *split, struct uspl_err *err)
 {
@@ -397,9 +390,7 @@ static int move_relocations(struct split *split, struct uspl_err *err)
 		memset(piece->sec->data + made->offset, 0, sizeof(int32_t));
 	}
 	vec_for_each (&split->pieces, piece)
-		if (piece->sec->rels.n)
-			qsort(piece->sec->rels.items, piece->sec->rels.n,
-			      sizeof(*piece->sec->rels.items), by_place);
+		objsec_sort_rels(piece->sec);
 	split->sec->rels.n = 0;
 	return 0;
 }

@@ -54,13 +54,6 @@ static bool takes_own_address(const struct objsec *sec, uint64_t at, const struc
 	return true;
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct objrel *x = a, *y = b;
-
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
 /*
  * The assembler needs no relocation for a static function that takes its own address, such as one
  * that registers itself again. But it must be the original's address like any other that is taken,
@@ -86,8 +79,7 @@ static int restore_own_addresses(struct objsec *sec, struct uspl_err *err)
 		rel->addend = insn.disp_off - insn.len;
 		memset(sec->data + rel->offset, 0, insn.disp_size);
 	}
-	if (sec->rels.n)
-		qsort(sec->rels.items, sec->rels.n, sizeof(*sec->rels.items), by_place);
+	objsec_sort_rels(sec);
 	return 0;
 }
 

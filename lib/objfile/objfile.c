@@ -85,6 +85,19 @@ struct objsym *objfile_add_symbol(struct objfile *obj, const char *name, uint8_t
 	return sym;
 }
 
+static int by_offset(const void *a, const void *b)
+{
+	const struct objrel *x = a, *y = b;
+
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+void objsec_sort_rels(struct objsec *sec)
+{
+	if (sec->rels.n)
+		qsort(sec->rels.items, sec->rels.n, sizeof(*sec->rels.items), by_offset);
+}
+
 struct objsec *objfile_section(const struct objfile *obj, const char *name)
 {
 	for (size_t i = 0; i < obj->secs.n; i++)

@@ -98,6 +98,9 @@ struct objsec *objfile_add_section(struct objfile *obj, const char *name, uint32
 struct objsym *objfile_add_symbol(struct objfile *obj, const char *name, uint8_t type,
 				  uint8_t bind);
 
+/* Puts the section's relocations in order again after some were added. */
+void objsec_sort_rels(struct objsec *sec);
+
 /* The first section or symbol of that name, NULL if none. A linear search. */
 struct objsec *objfile_section(const struct objfile *obj, const char *name);
 struct objsym *objfile_symbol(const struct objfile *obj, const char *name);

@@ -240,13 +240,6 @@ static int read_symbols(struct reader *r)
 	return 0;
 }
 
-static int by_offset(const void *a, const void *b)
-{
-	const struct objrel *x = a, *y = b;
-
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
 static int read_relocation(struct reader *r, struct objsec *sec, const GElf_Rela *rela)
 {
 	size_t index = GELF_R_SYM(rela->r_info);
@@ -293,8 +286,7 @@ static int read_relocations(struct reader *r, Elf_Scn *scn, const GElf_Shdr *shd
 		if (rc)
 			return rc;
 	}
-	if (sec->rels.n)
-		qsort(sec->rels.items, sec->rels.n, sizeof(*sec->rels.items), by_offset);
+	objsec_sort_rels(sec);
 	return 0;
 }
 
