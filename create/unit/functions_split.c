@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "create/unit/reference.h"
 
 /* A function to be: the bytes [start, end) of the section, padding left out. */
 struct piece {
@@ -114,16 +115,6 @@ static size_t piece_at(const struct split *split, uint64_t place)
 	return i;
 }
 
-static bool has_relocation(const struct objsec *sec, uint64_t offset)
-{
-	const struct objrel *rel;
-
-	vec_for_each (&sec->rels, rel)
-		if (rel->offset == offset)
-			return true;
-	return false;
-}
-
 /* A distance that the assembler has filled in: it may lead to another function's beginning. */
 static bool take_distance(struct split *split, size_t from, uint64_t at, const struct insn *insn)
 {
@@ -185,8 +176,9 @@ static bool read_piece(struct split *split, size_t index)
 			continue;
 		end = at + insn.len;
 		last = insn;
-		filled = (insn.rel_size && !has_relocation(split->sec, at + insn.rel_off)) ||
-			 (insn.pc_relative_mem && !has_relocation(split->sec, at + insn.disp_off));
+		filled = (insn.rel_size && !reference_within(split->sec, at + insn.rel_off, 1)) ||
+			 (insn.pc_relative_mem &&
+			  !reference_within(split->sec, at + insn.disp_off, 1));
 		if (filled && !take_distance(split, index, at, &insn))
 			return false;
 	}
@@ -234,18 +226,11 @@ static bool code_target(const struct objsec *from, const struct objrel *rel, int
 	return false;
 }
 
-static bool is_relative(const struct objrel *rel)
-{
-	enum reloc_kind kind = arch_native()->reloc(rel->type)->kind;
-
-	return kind == RELOC_PCREL || kind == RELOC_PLT;
-}
-
 /* The place in the section that a relocation means by the section or by a local name. */
 static bool target_of(const struct objsec *from, const struct objrel *rel, int64_t *ret)
 {
 	*ret = (int64_t)rel->sym->value + rel->addend;
-	if (!is_relative(rel))
+	if (!reference_is_relative(rel))
 		return true;
 	if (objsec_is_code(from))
 		return code_target(from, rel, ret);

@@ -26,3 +26,10 @@ int64_t reference_target(const struct objsec *from, const struct objrel *rel)
 		bias = -(int64_t)rel->offset;
 	return (int64_t)rel->sym->value + rel->addend + bias;
 }
+
+const struct objrel *reference_within(const struct objsec *sec, uint64_t at, uint64_t len)
+{
+	size_t i = vec_lower_bound(&sec->rels, it, it->offset < at);
+
+	return i < sec->rels.n && sec->rels.items[i].offset < at + len ? &sec->rels.items[i] : NULL;
+}

@@ -15,5 +15,7 @@ bool reference_is_relative(const struct objrel *rel);
  * rel lies in.
  */
 int64_t reference_target(const struct objsec *from, const struct objrel *rel);
+/* The first reference of a section that begins in [at, at + len), NULL if there is none. */
+const struct objrel *reference_within(const struct objsec *sec, uint64_t at, uint64_t len);
 
 #endif

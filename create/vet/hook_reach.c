@@ -17,10 +17,10 @@
 
 #include "arch/arch.h"
 #include "base/hook_kind.h"
-#include "base/strvec.h"
 #include "create/diff/quiet_units.h"
 #include "create/unit/diff_unit.h"
 #include "create/unit/normalise.h"
+#include "create/unit/reference.h"
 #include "create/unit/srcloc.h"
 
 /* Calls within calls that are followed. */
@@ -171,17 +171,6 @@ static int walk_elsewhere(struct reach *reach, const struct step *from, const ch
 		       : refuse_still(reach, from, "calls ", name);
 }
 
-/* The reference of the instruction at `at`, NULL if it has none. */
-static const struct objrel *reference_of(const struct objsec *code, uint64_t at, uint8_t len)
-{
-	const struct objrel *rel;
-
-	vec_for_each (&code->rels, rel)
-		if (rel->offset >= at && rel->offset < at + len)
-			return rel;
-	return NULL;
-}
-
 /* Does the code use a table of places within itself, as a switch does? */
 static bool has_jump_table(const struct objsec *code)
 {
@@ -201,7 +190,7 @@ static bool has_jump_table(const struct objsec *code)
 static int walk_branch(struct reach *reach, const struct step *step, uint64_t at,
 		       const struct insn *insn)
 {
-	const struct objrel *rel = reference_of(step->code, at, insn->len);
+	const struct objrel *rel = reference_within(step->code, at, insn->len);
 	bool indirect = insn->flow == INSN_CALL_INDIRECT || insn->flow == INSN_JUMP_INDIRECT;
 	/* call *f@GOTPCREL(%rip) is as good as call f. */
 	bool by_got = rel && arch_native()->reloc(rel->type)->kind == RELOC_GOTPCREL;

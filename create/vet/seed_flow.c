@@ -13,6 +13,7 @@
 
 #include "arch/arch.h"
 #include "arch/probe_code.h"
+#include "create/unit/reference.h"
 #include "create/unit/unit.h"
 #include "objfile/disasm.h"
 #include "uspl/listen_abi.h"
@@ -134,13 +135,10 @@ static bool leads_to_own(const struct diff *diff, const struct objsec *code, uin
 			 uint64_t len)
 {
 	const struct linked *linked = diff->left_out.linked;
-	const struct objrel *rel;
+	const struct objrel *rel = reference_within(code, at, len);
 
-	vec_for_each (&code->rels, rel)
-		if (rel->offset >= at && rel->offset < at + len)
-			return rel->sym->sec || strmap_get(&diff->pre_defs, rel->sym->name) ||
-			       (linked && strmap_get(&linked->names, rel->sym->name));
-	return false;
+	return rel && (rel->sym->sec || strmap_get(&diff->pre_defs, rel->sym->name) ||
+		       (linked && strmap_get(&linked->names, rel->sym->name)));
 }
 
 static bool is_any(const char *name, const char *const *prefixes, size_t n)

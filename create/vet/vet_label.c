@@ -23,6 +23,7 @@
 #include "arch/arch.h"
 #include "create/unit/dbgtype.h"
 #include "create/unit/equal.h"
+#include "create/unit/reference.h"
 #include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
 #include "create/unit/unit.h"
@@ -31,13 +32,6 @@
 static size_t first_reference(const struct objsec *sec, uint64_t at)
 {
 	return vec_lower_bound(&sec->rels, it, it->offset < at);
-}
-
-static bool has_reference(const struct objsec *sec, uint64_t at, uint64_t len)
-{
-	size_t i = first_reference(sec, at);
-
-	return i < sec->rels.n && sec->rels.items[i].offset < at + len;
 }
 
 static bool is_part(const struct objsec *sec, const struct objsec *other)
@@ -58,7 +52,7 @@ static bool takes_label(const struct objsec *sec, uint64_t at, const struct insn
 		    is_part(sec, sec->rels.items[i].sym->sec))
 			return true;
 	if (!insn->pc_relative_mem || insn->disp_size != sizeof(distance) ||
-	    has_reference(sec, at + insn->disp_off, insn->disp_size))
+	    reference_within(sec, at + insn->disp_off, insn->disp_size))
 		return false;
 	memcpy(&distance, sec->data + at + insn->disp_off, sizeof(distance));
 	/* Its own address: code for any distance counts from there to find its data. */
@@ -67,7 +61,7 @@ static bool takes_label(const struct objsec *sec, uint64_t at, const struct insn
 
 static bool jumps_to_label(const struct objsec *sec, uint64_t at, const struct insn *insn)
 {
-	return insn->flow == INSN_JUMP_INDIRECT && !has_reference(sec, at, insn->len);
+	return insn->flow == INSN_JUMP_INDIRECT && !reference_within(sec, at, insn->len);
 }
 
 /* True if there is such an instruction, before the first one that can't be decoded. */

@@ -23,6 +23,7 @@
 
 #include "arch/arch.h"
 #include "create/unit/answer.h"
+#include "create/unit/reference.h"
 #include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
 #include "create/vet/seed_flow.h"
@@ -39,16 +40,6 @@ static bool decode(const struct objsec *sec, uint64_t at, struct insn *insn)
 {
 	return at < sec->size && sec->data &&
 	       arch_native()->insn_decode(sec->data + at, sec->size - at, insn) && insn->len;
-}
-
-static const struct objrel *reference_within(const struct objsec *sec, uint64_t at, uint64_t len)
-{
-	const struct objrel *rel;
-
-	vec_for_each (&sec->rels, rel)
-		if (rel->offset >= at && rel->offset < at + len)
-			return rel;
-	return NULL;
 }
 
 /*
