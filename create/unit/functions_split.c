@@ -423,16 +423,34 @@ static int split_section(struct objfile *obj, struct objsec *sec, struct uspl_er
 	return 0;
 }
 
+/*
+ * Marks the sections that may have to be split. Nearly all have one function, whose type is said,
+ * at their beginning: to look for others in each would be to go through all symbols each time.
+ */
+static void mark_candidates(const struct objfile *obj)
+{
+	for (size_t i = 0; i < obj->syms.n; i++) {
+		const struct objsym *sym = obj->syms.items[i];
+
+		if (sym->sec && begins_function(sym, sym->sec) &&
+		    (sym->type != STT_FUNC || sym->value))
+			sym->sec->mark = 1;
+	}
+}
+
 int functions_split(struct objfile *obj, struct uspl_err *err)
 {
 	/* The new ones are added behind. */
 	size_t n = obj->secs.n;
 
+	mark_candidates(obj);
 	for (size_t i = 0; i < n; i++) {
 		struct objsec *sec = obj->secs.items[i];
+		bool is_candidate = sec->mark;
 		int rc = 0;
 
-		if (objsec_is_code(sec) && sec->data && sec->size && !sec->group)
+		sec->mark = 0;
+		if (is_candidate && objsec_is_code(sec) && sec->data && sec->size && !sec->group)
 			rc = split_section(obj, sec, err);
 		if (rc)
 			return rc;
