@@ -12,20 +12,18 @@ const char *link_options_next(const char *p, size_t *len)
 	return p;
 }
 
+static bool is(const char *word, size_t len, const char *text)
+{
+	return len == strlen(text) && !strncmp(word, text, len);
+}
+
 /* The next word that is the linker's: "-Wl,--wrap -Wl,f" and "-Xlinker --wrap" are "--wrap f". */
 static const char *next_of_linker(const char *p, size_t *len)
 {
-	static const char *const hands_on[] = { "-Wl", "-Xlinker" };
-
-	for (;; p += *len) {
-		bool is_one = false;
-
-		p = link_options_next(p, len);
-		for (size_t i = 0; i < ARRAY_SIZE(hands_on); i++)
-			is_one |= *len == strlen(hands_on[i]) && !strncmp(p, hands_on[i], *len);
-		if (!is_one)
-			return p;
-	}
+	p = link_options_next(p, len);
+	while (is(p, *len, "-Wl") || is(p, *len, "-Xlinker"))
+		p = link_options_next(p + *len, len);
+	return p;
 }
 
 /* An option without its one or two dashes; NULL if it is none. */
@@ -35,11 +33,6 @@ static const char *option_in(const char *word, size_t *len)
 
 	*len -= dashes;
 	return dashes ? word + dashes : NULL;
-}
-
-static bool is(const char *word, size_t len, const char *text)
-{
-	return len == strlen(text) && !strncmp(word, text, len);
 }
 
 static bool ends_with(const char *word, size_t len, const char *end)
@@ -69,8 +62,7 @@ bool link_options_have_script(const char *options)
 	return false;
 }
 
-/* name: NULL for any. */
-static bool wraps(const char *options, const char *name)
+bool link_options_wrap(const char *options, const char *name)
 {
 	static const char with[] = "wrap=";
 	size_t len;
@@ -91,16 +83,6 @@ static bool wraps(const char *options, const char *name)
 			return true;
 	}
 	return false;
-}
-
-bool link_options_wrap(const char *options, const char *name)
-{
-	return wraps(options, name);
-}
-
-bool link_options_wrap_any(const char *options)
-{
-	return wraps(options, NULL);
 }
 
 bool link_options_bind_functions(const char *options)

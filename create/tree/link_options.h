@@ -15,10 +15,8 @@ const char *link_options_next(const char *p, size_t *len);
 
 /* Was the linker given a script by which it lays sections out? */
 bool link_options_have_script(const char *options);
-/* Do references to that name mean __wrap_NAME (--wrap)? */
+/* Do references to that name mean __wrap_NAME (--wrap)? NULL: those to any name? */
 bool link_options_wrap(const char *options, const char *name);
-/* Does any name mean something else so? */
-bool link_options_wrap_any(const char *options);
 /*
  * Does a library call its own functions by their names, whatever else is called so
  * (-Bsymbolic-functions)? -Bsymbolic itself isn't meant: the library's file says that.

@@ -21,7 +21,7 @@ static int rename_wrapped(const char *options, struct objfile *obj, struct uspl_
 {
 	static const char wrap[] = "__wrap_", real[] = "__real_";
 
-	if (!link_options_wrap_any(options))
+	if (!link_options_wrap(options, NULL))
 		return 0;
 	for (size_t i = 0; i < obj->syms.n; i++) {
 		struct objsym *sym = obj->syms.items[i];
