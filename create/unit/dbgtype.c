@@ -334,3 +334,13 @@ void dbgtype_members_release(member_vec *members)
 		free(member->name);
 	vec_release(members);
 }
+
+struct type_member *dbgtype_member(const member_vec *members, const char *name)
+{
+	struct type_member *member;
+
+	vec_for_each (members, member)
+		if (!strcmp(member->name, name))
+			return member;
+	return NULL;
+}

@@ -76,6 +76,8 @@ void dbgtype_spell_function(Dwarf_Die *function, struct buf *buf);
 int dbgtype_members(Dwarf_Die *type, member_vec *members, struct uspl_err *err) uspl_must_check;
 /* Frees a list and its names. */
 void dbgtype_members_release(member_vec *members);
+/* The first member of that name, NULL if there is none. */
+struct type_member *dbgtype_member(const member_vec *members, const char *name);
 DEFINE_AUTO_RELEASE(members, member_vec, dbgtype_members_release)
 #define auto_members __attribute__((cleanup(cleanup_members_)))
 

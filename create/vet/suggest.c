@@ -252,12 +252,8 @@ int suggest_shadows(const struct diff *diff, struct type_change *change, struct 
 							.type = change->name,
 							.lines = &lines,
 							.out = &diff->report->suggestion };
-		const struct type_member *old;
-		bool is_new = true;
 
-		vec_for_each (&pre, old)
-			is_new &= strcmp(old->name, member->name) != 0;
-		if (!is_new)
+		if (dbgtype_member(&pre, member->name))
 			continue;
 		s.member =
 			strrchr(member->name, '.') ? strrchr(member->name, '.') + 1 : member->name;

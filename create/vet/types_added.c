@@ -8,10 +8,10 @@
 
 static bool is_same(struct type_member *old, struct type_member *new)
 {
-	return !strcmp(old->name, new->name) && old->bits == new->bits &&
-	       old->is_bits == new->is_bits &&
-	       old->is_inner == new->is_inner &&dbgtype_compare(&old->type, &new->type) !=
-		       TYPE_OTHER;
+	if (strcmp(old->name, new->name) || old->bits != new->bits ||
+	    old->is_bits != new->is_bits || old->is_inner != new->is_inner)
+		return false;
+	return dbgtype_compare(&old->type, &new->type) != TYPE_OTHER;
 }
 
 /* Takes the members that are new; false: that isn't all that differs. */
@@ -26,11 +26,8 @@ static bool find_added(member_vec *pre, member_vec *post, struct buf *ret)
 			kept++;
 			continue;
 		}
-		if (new->is_inner)
+		if (new->is_inner || dbgtype_member(pre, new->name))
 			return false;
-		for (size_t j = 0; j < pre->n; j++)
-			if (!strcmp(pre->items[j].name, new->name))
-				return false;
 		buf_addf(ret, "%s%s", ret->len ? " " : "", new->name);
 	}
 	return kept == pre->n && ret->len;

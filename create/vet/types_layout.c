@@ -45,14 +45,9 @@ static unsigned long long offset_of(const struct type_member *member, bool as_bi
 /* The member of that name; the likeliest place is looked at first. */
 static struct type_member *find(member_vec *members, const char *name, size_t likely)
 {
-	struct type_member *member;
-
 	if (likely < members->n && !strcmp(members->items[likely].name, name))
 		return &members->items[likely];
-	vec_for_each (members, member)
-		if (!strcmp(member->name, name))
-			return member;
-	return NULL;
+	return dbgtype_member(members, name);
 }
 
 static bool overlap(const struct type_member *a, const struct type_member *b)

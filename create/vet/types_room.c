@@ -141,16 +141,6 @@ static bool place(struct type_member *new, struct room *room, struct buf *text)
 	return false;
 }
 
-static struct type_member *find(member_vec *members, const char *name)
-{
-	struct type_member *member;
-
-	vec_for_each (members, member)
-		if (!strcmp(member->name, name))
-			return member;
-	return NULL;
-}
-
 /* A virtual base lies at the end of the object, wherever its class says it is derived from it. */
 static bool has_virtual_base(Dwarf_Die *type, int depth)
 {
@@ -188,7 +178,7 @@ int types_find_room(struct type_change *change, bool end_used, struct buf *text,
 		return rc;
 	room.ends_free = !end_used && !has_virtual_base(&change->pre, 0);
 	vec_for_each (&pre, member) {
-		const struct type_member *now = find(&post, member->name);
+		const struct type_member *now = dbgtype_member(&post, member->name);
 		struct placed *slot = vec_push(&room.members);
 
 		if (!slot)
@@ -199,7 +189,7 @@ int types_find_room(struct type_change *change, bool end_used, struct buf *text,
 			return 0;
 	}
 	vec_for_each (&post, member)
-		if (!find(&pre, member->name) && !place(member, &room, &found))
+		if (!dbgtype_member(&pre, member->name) && !place(member, &room, &found))
 			return 0;
 	buf_addstr(text, buf_str(&found));
 	return 0;
