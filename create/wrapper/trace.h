@@ -15,7 +15,5 @@
  */
 int trace_parse(const char *text, strvec *inputs, struct buf *rest,
 		struct uspl_err *err) uspl_must_check;
-/* Frees the strings and the array. */
-#define auto_trace __attribute__((cleanup(cleanup_trace_)))
 
 #endif
