@@ -203,10 +203,11 @@ static bool signature_changes(const struct objsym *sym, struct buf *was, struct 
  */
 static bool is_exported(const struct diff *diff, const struct objsym *sym)
 {
-	auto_free char *bare = strndup(sym->name, strcspn(sym->name, "@"));
+	auto_free char *bare = NULL;
 
 	if (sym->bind == STB_LOCAL || sym->vis == STV_HIDDEN || sym->vis == STV_INTERNAL)
 		return false;
+	bare = strndup(sym->name, strcspn(sym->name, "@"));
 	if (!diff->left_out.linked || !bare)
 		return is_library(diff->target);
 	return linked_exports(diff->left_out.linked, bare);
