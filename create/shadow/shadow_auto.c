@@ -33,7 +33,6 @@ struct found {
 };
 
 struct work {
-	struct build *build;
 	struct report *report;
 	const char *folder;
 	char *spec, *plugin; /* files */
@@ -196,9 +195,12 @@ static int write_spec(struct work *work, struct uspl_err *err)
 
 /* ---- scan, compile ---- */
 
-/* Runs the compiler with the plugin; what it has found out is in *ret. */
-static int run_plugin(struct work *work, const struct build_unit *unit, bool scan,
-		      const char *object, const char *header, struct buf *ret, struct uspl_err *err)
+/*
+ * Runs the compiler with the plugin; what it has found out is in *ret. object: what it makes, with
+ * header (if there is one) before the source; NULL: it only scans.
+ */
+static int run_plugin(struct work *work, const struct build_unit *unit, const char *object,
+		      const char *header, struct buf *ret, struct uspl_err *err)
 {
 	auto_free char *facts = beside(unit, ".facts");
 	auto_free char *plugin = NULL, *spec = NULL, *told = NULL;
@@ -222,7 +224,7 @@ static int run_plugin(struct work *work, const struct build_unit *unit, bool sca
 					  "-o",   object, header ? "-include" : NULL,
 					  header, NULL };
 
-		status = repeat(unit, scan ? scanning : keeping, &output, err);
+		status = repeat(unit, object ? keeping : scanning, &output, err);
 	}
 	if (status < 0)
 		return status;
@@ -361,7 +363,7 @@ static int scan_unit(struct work *work, const struct build_unit *unit, bool *ret
 		     struct uspl_err *err)
 {
 	auto_buf struct buf facts = { 0 };
-	int rc = run_plugin(work, unit, true, NULL, NULL, &facts, err);
+	int rc = run_plugin(work, unit, NULL, NULL, &facts, err);
 
 	if (rc)
 		return rc;
@@ -379,7 +381,7 @@ static int keep_unit(struct work *work, struct build_unit *unit, struct uspl_err
 
 	if (rc)
 		return rc;
-	rc = run_plugin(work, unit, false, object, header, &facts, err);
+	rc = run_plugin(work, unit, object, header, &facts, err);
 	if (rc)
 		return rc;
 	rc = take_facts(work, unit, &facts, err);
@@ -404,7 +406,7 @@ static void say_what_is_kept(const struct work *work)
 int shadow_auto_compile(struct build *build, const char *folder, struct report *report,
 			struct uspl_err *err)
 {
-	auto_work struct work work = { .build = build, .report = report, .folder = folder };
+	auto_work struct work work = { .report = report, .folder = folder };
 	auto_free bool *linked = calloc(build->units.n + 1, sizeof(*linked));
 	auto_free bool *sees = calloc(build->units.n + 1, sizeof(*sees));
 	const struct build_link *link;
