@@ -166,26 +166,21 @@ static void read_comm(struct proc *proc)
 	snprintf(proc->comm, sizeof(proc->comm), "%.31s", buf_str(&shown));
 }
 
-/*
- * Field 22 of /proc/PID/stat; the command's name in field 2 may hold anything, so count from its
- * last ')'.
- */
 static int read_starttime(struct proc *proc, struct uspl_err *err)
 {
 	auto_buf struct buf text = { 0 };
-	char path[64], *p;
+	const char *field;
+	char path[64];
 	int rc;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", proc->pid);
 	rc = file_read(path, &text, err);
 	if (rc)
 		return rc;
-	p = strrchr(text.data ? text.data : "", ')');
-	for (int field = 2; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	if (!p)
+	field = proc_stat_field(buf_str(&text), PROC_STAT_STARTTIME);
+	if (!field)
 		return uspl_fail(err, USPL_E_SYSTEM, "cannot understand '%s'", path);
-	proc->starttime = strtoull(p + 1, NULL, 10);
+	proc->starttime = strtoull(field, NULL, 10);
 	return 0;
 }
 

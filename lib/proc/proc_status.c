@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// proc_status.c - the lines of /proc/PID/status that decide whether we can work with a process
+// proc_status.c - the lines of /proc/PID/status that decide whether we can work with a process, and
+// the fields of /proc/PID/stat
 
 #include "proc/proc_status.h"
 
@@ -69,4 +70,13 @@ void proc_status_parse(const char *text, struct proc_status *ret)
 		line = strchr(line, '\n');
 		line = line ? line + 1 : NULL;
 	}
+}
+
+const char *proc_stat_field(const char *text, int field)
+{
+	const char *p = strrchr(text, ')');
+
+	for (int at = 2; p && at < field; at++)
+		p = strchr(p + 1, ' ');
+	return p ? p + 1 : NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * proc_status.h - the lines of /proc/PID/status (proc(5)) that decide whether we can work with a
- * process
+ * process, and the fields of /proc/PID/stat
  */
 #ifndef USPL_PROC_PROC_STATUS_H
 #define USPL_PROC_PROC_STATUS_H
@@ -26,5 +26,14 @@ struct proc_status {
 
 /* Parses the text. What isn't there is 0 and false. */
 void proc_status_parse(const char *text, struct proc_status *ret);
+/*
+ * Of the text of /proc/PID/stat a field and what follows it; fields count from 1 as in
+ * proc_pid_stat(5), and are behind the name in parentheses, which may hold anything. NULL if it
+ * isn't there.
+ */
+const char *proc_stat_field(const char *text, int field);
+
+/* Some of them. */
+enum { PROC_STAT_STATE = 3, PROC_STAT_STARTTIME = 22 };
 
 #endif

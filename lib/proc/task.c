@@ -11,6 +11,7 @@
 
 #include "arch/regs.h"
 #include "base/file.h"
+#include "proc/proc_status.h"
 
 /* Links of a folder of /proc that aren't its threads: "." and its entry in the parent. */
 #define OTHER_LINKS 2
@@ -147,13 +148,10 @@ uint64_t task_pending_signals(const struct proc *proc)
 
 const char *task_stat(const struct proc *proc, pid_t tid, int field, struct buf *text)
 {
-	char path[64], *p;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", proc->pid, tid);
-	p = file_read(path, text, NULL) == 0 ? strrchr(text->data, ')') : NULL;
-	for (int at = 2; p && at < field; at++)
-		p = strchr(p + 1, ' ');
-	return p ? p + 1 : NULL;
+	return file_read(path, text, NULL) == 0 ? proc_stat_field(buf_str(text), field) : NULL;
 }
 
 int task_processor(const struct proc *proc, pid_t tid)
@@ -168,7 +166,7 @@ int task_processor(const struct proc *proc, pid_t tid)
 char task_state(const struct proc *proc, pid_t tid)
 {
 	auto_buf struct buf text = { 0 };
-	const char *state = task_stat(proc, tid, 3, &text);
+	const char *state = task_stat(proc, tid, PROC_STAT_STATE, &text);
 
 	return state ? *state : '?';
 }

@@ -11,9 +11,8 @@
 typedef VEC(pid_t) tid_vec;
 
 /*
- * A field of /proc/PID/task/TID/stat and what follows it; fields count from 1 as in proc(5), and
- * are behind the name in parentheses, which may hold anything. NULL if it can't be read; points
- * into text.
+ * A field of /proc/PID/task/TID/stat and what follows it (proc_stat_field). NULL if it can't be
+ * read; points into text.
  */
 const char *task_stat(const struct proc *proc, pid_t tid, int field, struct buf *text);
 /*

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "proc/proc_status.h"
 
 #define SUFFIX ".trace"
 /* How long a trace that is being written is waited for, and the pause between two looks. */
@@ -75,18 +76,16 @@ static bool parse_name(const char *name, struct entry *ret)
 static bool lives(const struct entry *entry)
 {
 	auto_buf struct buf text = { 0 };
-	char path[64], *p, state;
+	const char *state, *starttime;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", entry->pid);
 	if (file_read(path, &text, NULL) != 0)
 		return false;
-	p = strrchr(buf_str(&text), ')');
-	if (!p || sscanf(p + 1, " %c", &state) != 1 || state == 'Z' || state == 'X')
-		return false;
-	/* Field 22 of proc_pid_stat(5) is when it was started. */
-	for (int field = 2; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	return p && strtoull(p + 1, NULL, 10) == entry->starttime;
+	state = proc_stat_field(buf_str(&text), PROC_STAT_STATE);
+	starttime = proc_stat_field(buf_str(&text), PROC_STAT_STARTTIME);
+	return state && *state != 'Z' && *state != 'X' && starttime &&
+	       strtoull(starttime, NULL, 10) == entry->starttime;
 }
 
 static int from_youngest(const void *a, const void *b)
