@@ -248,22 +248,18 @@ static int read_core(struct core *core, struct uspl_err *err)
 int core_open(const char *path, struct proc **ret, struct uspl_err *err)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	auto_proc struct proc *proc = calloc(1, sizeof(*proc));
-	struct core core = { .path = path, .fd = fd, .proc = proc };
+	auto_proc struct proc *proc = NULL;
+	struct core core = { .path = path, .fd = fd };
 	struct stat st;
 	int rc;
 
-	if (!proc)
-		return uspl_fail_nomem(err);
-	proc->mem_fd = -1;
-	for (size_t i = 0; i < PROC_LOCKS; i++)
-		proc->lock_fds[i] = -1;
-	proc->work = calloc(1, sizeof(*proc->work));
-	if (!proc->work)
-		return uspl_fail_nomem(err);
 	if (fd < 0 || fstat(fd, &st) != 0)
 		return uspl_fail_errno(err, "cannot open '%s'", path);
 	core.size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+	rc = proc_new(&proc, err);
+	if (rc)
+		return rc;
+	core.proc = proc;
 	rc = read_core(&core, err);
 	vec_release(&core.segments);
 	if (rc)

@@ -287,21 +287,31 @@ static int open_living(struct proc *proc, bool readonly, struct proc_status *ret
 	}
 }
 
-static int open_common(pid_t pid, bool readonly, bool scan, struct proc **ret, struct uspl_err *err)
+int proc_new(struct proc **ret, struct uspl_err *err)
 {
 	auto_proc struct proc *proc = calloc(1, sizeof(*proc));
-	struct proc_status st;
-	int rc;
 
 	if (!proc)
 		return uspl_fail_nomem(err);
-	proc->pid = pid;
 	proc->mem_fd = -1;
 	for (size_t i = 0; i < PROC_LOCKS; i++)
 		proc->lock_fds[i] = -1;
 	proc->work = calloc(1, sizeof(*proc->work));
 	if (!proc->work)
 		return uspl_fail_nomem(err);
+	*ret = take_ptr(proc);
+	return 0;
+}
+
+static int open_common(pid_t pid, bool readonly, bool scan, struct proc **ret, struct uspl_err *err)
+{
+	auto_proc struct proc *proc = NULL;
+	struct proc_status st;
+	int rc = proc_new(&proc, err);
+
+	if (rc)
+		return rc;
+	proc->pid = pid;
 	*proc->work = (struct proc_work){ .steps = PROC_SCAN_STEPS,
 					  .bytes = PROC_SCAN_BYTES,
 					  .scan = scan };

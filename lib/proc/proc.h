@@ -87,6 +87,8 @@ pid_t proc_task(const struct proc *proc);
  */
 int proc_read_file(const struct proc *proc, const char *name, struct buf *ret,
 		   struct uspl_err *err) uspl_must_check;
+/* One with nothing in it, which can't be read before it has a mem_fd. */
+int proc_new(struct proc **ret, struct uspl_err *err) uspl_must_check;
 void proc_free(struct proc *proc);
 /*
  * Until when something that passes by itself is worth being waited for, on CLOCK_MONOTONIC: for
