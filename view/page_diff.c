@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "command/html.h"
 
 /* A number and a line on each side. */
@@ -44,8 +43,6 @@ static bool is_same(const char *x, const char *y)
 
 static void add_side(const struct page_line *line, const char *class, bool hex, struct buf *out)
 {
-	auto_buf struct buf shown = { 0 };
-
 	if (!line) {
 		buf_addstr(out, "<td><td>");
 		return;
@@ -54,9 +51,7 @@ static void add_side(const struct page_line *line, const char *class, bool hex, 
 	if (class)
 		buf_addf(out, " class=\"%s\"", class);
 	buf_addstr(out, ">");
-	text_add_printable(&shown, line->text, strlen(line->text), true);
-	html_add_text(out, buf_str(&shown));
-	out->oom |= shown.oom;
+	html_add_printable(out, line->text, true);
 }
 
 static void add_row(const struct page_line *was, const struct page_line *is, bool same, bool hex,
@@ -121,15 +116,14 @@ struct hunk {
 	uint64_t old_at, new_at; /* and which ones they are */
 };
 
-static int hold(page_lines *lines, uint64_t number, const char *text, size_t len,
-		struct uspl_err *err)
+static int hold(page_lines *lines, uint64_t number, const char *text, struct uspl_err *err)
 {
 	struct page_line *line = vec_push(lines);
 
 	if (!line)
 		return uspl_fail_nomem(err);
 	line->number = number;
-	line->text = strndup(text, len);
+	line->text = strdup(text);
 	return line->text ? 0 : uspl_fail_nomem(err);
 }
 
@@ -141,30 +135,23 @@ static void write_held(struct hunk *hunk, struct buf *out)
 }
 
 /* A line within a hunk. */
-static int take_line(struct hunk *hunk, const char *line, size_t len, struct buf *out,
-		     struct uspl_err *err)
+static int take_line(struct hunk *hunk, char *line, struct buf *out, struct uspl_err *err)
 {
-	const char *text = len ? line + 1 : line;
-	size_t text_len = len ? len - 1 : 0;
-	char sign = len ? *line : ' ';
+	char sign = *line ? *line : ' ', *text = *line ? line + 1 : line;
 
 	if (sign == '\\') /* no newline at the end of the file */
 		return 0;
 	if (sign == '-' && hunk->old) {
 		hunk->old--;
-		return hold(&hunk->was, hunk->old_at++, text, text_len, err);
+		return hold(&hunk->was, hunk->old_at++, text, err);
 	}
 	if (sign == '+' && hunk->new) {
 		hunk->new --;
-		return hold(&hunk->is, hunk->new_at++, text, text_len, err);
+		return hold(&hunk->is, hunk->new_at++, text, err);
 	}
 	write_held(hunk, out);
-	auto_free char *copy = strndup(text, text_len);
-
-	if (!copy)
-		return uspl_fail_nomem(err);
-	add_row(&(struct page_line){ hunk->old_at++, copy },
-		&(struct page_line){ hunk->new_at++, copy }, true, false, out);
+	add_row(&(struct page_line){ hunk->old_at++, text },
+		&(struct page_line){ hunk->new_at++, text }, true, false, out);
 	hunk->old -= hunk->old > 0;
 	hunk->new -= hunk->new > 0;
 	return 0;
@@ -204,19 +191,15 @@ int page_diff_add_patch(const char *patch, size_t len, struct buf *out, struct u
 		if (!line) {
 			rc = uspl_fail_nomem(err);
 		} else if (hunk.old || hunk.new || *line == '\\') {
-			rc = take_line(&hunk, line, strlen(line), out, err);
+			rc = take_line(&hunk, line, out, err);
 		} else {
-			auto_buf struct buf shown = { 0 };
-
 			write_held(&hunk, out);
 			if (!begin_hunk(line, &hunk))
 				hunk.old = hunk.new = 0;
 			buf_addstr(out,
 				   "<tr><td class=\"place\"><td class=\"place\" colspan=\"3\">");
-			text_add_printable(&shown, line, strlen(line), false);
-			html_add_text(out, buf_str(&shown));
+			html_add_printable(out, line, false);
 			buf_addstr(out, "</tr>\n");
-			out->oom |= shown.oom;
 		}
 	}
 	write_held(&hunk, out);

@@ -14,7 +14,6 @@
 
 #include "arch/arch.h"
 #include "base/clock.h"
-#include "base/text.h"
 #include "command/html.h"
 #include "image/image_debug.h"
 #include "objfile/disasm.h"
@@ -34,19 +33,15 @@ static const char style[] =
 	".place{background:light-dark(#eee,#333)}";
 
 /* Names, lines and the like of strangers. */
-static void add_text(struct buf *out, const char *text, size_t len)
+static void add_text(struct buf *out, const char *text)
 {
-	auto_buf struct buf shown = { 0 };
-
-	text_add_printable(&shown, text, len, true);
-	html_add_text(out, buf_str(&shown));
-	out->oom |= shown.oom;
+	html_add_printable(out, text, true);
 }
 
 static void add_cell(struct buf *out, const char *text)
 {
 	buf_addstr(out, "<td>");
-	add_text(out, text, strlen(text));
+	add_text(out, text);
 }
 
 static void add_where(const struct scan_update *update, struct buf *out)
@@ -68,7 +63,7 @@ static void add_where(const struct scan_update *update, struct buf *out)
 		add_cell(out, presence->process->user);
 		buf_addstr(out, "<td>");
 		vec_for_each (&presence->status.pending, name) {
-			add_text(out, *name, strlen(*name));
+			add_text(out, *name);
 			buf_addstr(out, " ");
 		}
 		buf_addstr(out, "</tr>\n");
@@ -222,12 +217,12 @@ static int add_function(const struct looked *looked, const struct region *region
 	if (rc)
 		return rc;
 	buf_addstr(out, "<h2 class=\"function\">");
-	add_text(out, site->name, strlen(site->name));
+	add_text(out, site->name);
 	buf_addstr(out, "</h2>\n<p>in ");
-	add_text(out, region->module_name, strlen(region->module_name));
+	add_text(out, region->module_name);
 	if (line) {
 		buf_addstr(out, ", from ");
-		add_text(out, line, strlen(line));
+		add_text(out, line);
 	}
 	buf_addf(out, "; before: 0x%" PRIx64 ", %zu bytes; after: 0x%" PRIx64 ", %zu bytes</p>\n",
 		 start, before.len, site->new_addr, after.len);
@@ -265,9 +260,9 @@ int update_page_add(const struct scan_update *update, struct buf *out, struct us
 
 	buf_addf(&title, "update %s", region->id);
 	buf_addstr(&body, "<h1>Update ");
-	add_text(&body, region->id, strlen(region->id));
+	add_text(&body, region->id);
 	buf_addstr(&body, "</h1>\n<p>");
-	add_text(&body, region->description, strlen(region->description));
+	add_text(&body, region->description);
 	buf_addstr(&body, "</p>\n");
 	add_where(update, &body);
 	buf_addstr(&body, "<h2>Patch</h2>\n");

@@ -34,6 +34,15 @@ void html_add_text(struct buf *out, const char *text)
 	}
 }
 
+void html_add_printable(struct buf *out, const char *text, bool keep_lines)
+{
+	auto_buf struct buf shown = { 0 };
+
+	text_add_printable(&shown, text, strlen(text), keep_lines);
+	html_add_text(out, buf_str(&shown));
+	out->oom |= shown.oom;
+}
+
 /* The source expression of a Content Security Policy that stands for exactly this text. */
 static void add_source(struct buf *out, const struct html_part *part)
 {

@@ -31,6 +31,8 @@ struct html_page {
  * and what XML has no place for become U+FFFD.
  */
 void html_add_text(struct buf *out, const char *text);
+/* The same of what text_add_printable makes of it. */
+void html_add_printable(struct buf *out, const char *text, bool keep_lines);
 /* Appends the whole page. Out of memory: out->oom. */
 void html_add_page(struct buf *out, const struct html_page *page);
 
