@@ -71,10 +71,12 @@ static void add_where(const struct scan_update *update, struct buf *out)
 	buf_addstr(out, "</table>\n");
 }
 
-/* What functions are looked at with. */
+/* What the functions of a region are looked at with. */
 struct looked {
 	const struct proc *proc;
 	const struct scan_process *process;
+	const struct region *region;
+	const struct image *image; /* of the module; NULL: there are fewer names */
 };
 
 /* "name" or "name+0x12" */
@@ -86,10 +88,9 @@ static void add_place(const char *name, uint64_t distance, struct buf *out)
 }
 
 /* A name for the address, if an update or the program has one there. */
-static void name_address(const struct looked *looked, const struct image *image, taddr addr,
-			 struct buf *out)
+static void name_address(const struct looked *looked, taddr addr, struct buf *out)
 {
-	const struct image_sym *sym = image ? image_sym_at(image, addr) : NULL;
+	const struct image_sym *sym = looked->image ? image_sym_at(looked->image, addr) : NULL;
 	const struct region *region;
 	const struct region_range *name;
 
@@ -106,9 +107,12 @@ static void name_address(const struct looked *looked, const struct image *image,
 }
 
 /* A function's instructions, with names of what branches outside lead to. */
-static int disassemble(const struct looked *looked, const struct image *image, taddr start,
-		       const uint8_t *code, size_t len, page_lines *ret, struct uspl_err *err)
+static int disassemble(const struct looked *looked, taddr start, const struct buf *bytes,
+		       page_lines *ret, struct uspl_err *err)
 {
+	const uint8_t *code = (const uint8_t *)bytes->data;
+	size_t len = bytes->len;
+
 	for (size_t at = 0; at < len;) {
 		struct page_line *line = vec_push(ret);
 		char text[256];
@@ -127,7 +131,7 @@ static int disassemble(const struct looked *looked, const struct image *image, t
 			if (to - start < len)
 				buf_addf(&all, "+0x%" PRIx64, to - start);
 			else
-				name_address(looked, image, to, &all);
+				name_address(looked, to, &all);
 		} else {
 			buf_addstr(&all, text);
 		}
@@ -140,10 +144,20 @@ static int disassemble(const struct looked *looked, const struct image *image, t
 	return 0;
 }
 
+static int read_code(const struct looked *looked, taddr start, uint64_t len, struct buf *code,
+		     struct uspl_err *err)
+{
+	len = len < FUNCTION_MAX ? len : FUNCTION_MAX;
+	buf_addzero(code, len);
+	if (code->oom)
+		return uspl_fail_nomem(err);
+	code->len = proc_read_some(looked->proc, start, code->data, len);
+	return 0;
+}
+
 /* What ran before: the function's own code, or that of an older update of it. */
-static int read_before(const struct looked *looked, const struct region *region,
-		       const struct region_site *site, taddr *ret_start, struct buf *code,
-		       struct uspl_err *err)
+static int read_before(const struct looked *looked, const struct region_site *site,
+		       taddr *ret_start, struct buf *code, struct uspl_err *err)
 {
 	taddr entry = region_site_entry(site);
 	const uint8_t *old = site->recorded.addr ? site->recorded.old_bytes : site->old_bytes;
@@ -151,9 +165,10 @@ static int read_before(const struct looked *looked, const struct region *region,
 	const struct region_range *range;
 	const struct region *other;
 	uint64_t len = site->old_size;
+	int rc;
 
 	*ret_start = entry;
-	vec_for_each (&region->ranges, range)
+	vec_for_each (&looked->region->ranges, range)
 		if (entry >= range->addr && entry - range->addr < range->size)
 			len = range->addr + range->size - entry;
 	vec_for_each (&looked->process->regions, other)
@@ -162,64 +177,51 @@ static int read_before(const struct looked *looked, const struct region *region,
 				*ret_start = older;
 				len = range->size;
 			}
-	len = len < FUNCTION_MAX ? len : FUNCTION_MAX;
-	buf_addzero(code, len);
-	if (code->oom)
-		return uspl_fail_nomem(err);
-	code->len = proc_read_some(looked->proc, *ret_start, code->data, len);
+	rc = read_code(looked, *ret_start, len, code, err);
+	if (rc)
+		return rc;
 	if (*ret_start == entry && code->len >= site->len)
 		memcpy(code->data, old, site->len);
 	return 0;
 }
 
-static int read_after(const struct looked *looked, const struct region *region,
-		      const struct region_site *site, struct buf *code, struct uspl_err *err)
+static int read_after(const struct looked *looked, const struct region_site *site, struct buf *code,
+		      struct uspl_err *err)
 {
 	const struct region_range *name;
 	uint64_t len = 0;
 
-	vec_for_each (&region->names, name)
+	vec_for_each (&looked->region->names, name)
 		if (name->addr == site->new_addr)
 			len = name->size;
-	len = len < FUNCTION_MAX ? len : FUNCTION_MAX;
-	buf_addzero(code, len);
-	if (code->oom)
-		return uspl_fail_nomem(err);
-	code->len = proc_read_some(looked->proc, site->new_addr, code->data, len);
-	return 0;
+	return read_code(looked, site->new_addr, len, code, err);
 }
 
-static int add_function(const struct looked *looked, const struct region *region,
-			const struct region_site *site, struct buf *out, struct uspl_err *err)
+static int add_function(const struct looked *looked, const struct region_site *site,
+			struct buf *out, struct uspl_err *err)
 {
-	const struct module *module = module_at(&looked->process->modules, region->module);
-	auto_image struct image *image = NULL;
 	auto_page_lines page_lines was = { 0 }, is = { 0 };
 	auto_buf struct buf before = { 0 }, after = { 0 };
-	auto_free char *line = NULL;
+	auto_free char *line =
+		looked->image ? image_line(looked->image, region_site_entry(site)) : NULL;
 	taddr start;
-	int rc = read_before(looked, region, site, &start, &before, err);
+	int rc = read_before(looked, site, &start, &before, err);
 
 	if (rc)
 		return rc;
-	/* Without it there are fewer names. */
-	if (!module || module_image(looked->proc, module, &image, NULL))
-		image = NULL;
-	line = image ? image_line(image, region_site_entry(site)) : NULL;
-	rc = read_after(looked, region, site, &after, err);
+	rc = read_after(looked, site, &after, err);
 	if (rc)
 		return rc;
-	rc = disassemble(looked, image, start, (const uint8_t *)before.data, before.len, &was, err);
+	rc = disassemble(looked, start, &before, &was, err);
 	if (rc)
 		return rc;
-	rc = disassemble(looked, image, site->new_addr, (const uint8_t *)after.data, after.len, &is,
-			 err);
+	rc = disassemble(looked, site->new_addr, &after, &is, err);
 	if (rc)
 		return rc;
 	buf_addstr(out, "<h2 class=\"function\">");
 	add_text(out, site->name);
 	buf_addstr(out, "</h2>\n<p>in ");
-	add_text(out, region->module_name);
+	add_text(out, looked->region->module_name);
 	if (line) {
 		buf_addstr(out, ", from ");
 		add_text(out, line);
@@ -229,25 +231,40 @@ static int add_function(const struct looked *looked, const struct region *region
 	return page_diff_add(&was, &is, out, err);
 }
 
+static int add_region(const struct proc *proc, const struct scan_process *process,
+		      const struct region *region, struct buf *out, struct uspl_err *err)
+{
+	const struct module *module = module_at(&process->modules, region->module);
+	auto_image struct image *image = NULL;
+	struct looked looked = { proc, process, region, NULL };
+	const struct region_site *site;
+
+	if (module && module_image(proc, module, &image, NULL) == 0)
+		looked.image = image;
+	vec_for_each (&region->sites, site) {
+		int rc = add_function(&looked, site, out, err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 /* All functions, as the first process has them that has all of it. */
 static int add_functions(const struct scan_update *update, struct buf *out, struct uspl_err *err)
 {
 	const struct scan_presence *presence = update->presences.items;
-	struct looked looked = { .process = presence->process };
 	auto_proc struct proc *proc = NULL;
 	const struct region **region;
-	const struct region_site *site;
 	int rc = proc_open_readonly(presence->process->pid, &proc, err);
 
 	if (rc)
 		return rc;
-	looked.proc = proc;
-	vec_for_each (&presence->status.regions, region)
-		vec_for_each (&(*region)->sites, site) {
-			rc = add_function(&looked, *region, site, out, err);
-			if (rc)
-				return rc;
-		}
+	vec_for_each (&presence->status.regions, region) {
+		rc = add_region(proc, presence->process, *region, out, err);
+		if (rc)
+			return rc;
+	}
 	return 0;
 }
 
