@@ -6,7 +6,6 @@
 #include "trace/top/top_rows.h"
 
 struct top {
-	pid_t pid;
 	struct top_rows rows;
 	int end_fd;          /* readable when the process has ended */
 	int64_t interval_ns; /* between two readings, at least */

@@ -12,19 +12,16 @@
 
 #define NAME_MAX_LEN 512
 
-static const struct {
-	const char *name;
-	enum top_key key;
-} keys[] = {
-	{ "self", TOP_SELF }, { "calls", TOP_CALLS }, { "total", TOP_TOTAL }, { "avg", TOP_AVG },
-	{ "p99", TOP_P99 },   { "max", TOP_MAX },     { "name", TOP_NAME },
+static const char *const keys[] = {
+	[TOP_SELF] = "self", [TOP_CALLS] = "calls", [TOP_TOTAL] = "total", [TOP_AVG] = "avg",
+	[TOP_P99] = "p99",   [TOP_MAX] = "max",     [TOP_NAME] = "name",
 };
 
 int top_key_find(const char *name, enum top_key *ret, struct uspl_err *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (!strcmp(keys[i].name, name)) {
-			*ret = keys[i].key;
+		if (!strcmp(keys[i], name)) {
+			*ret = (enum top_key)i;
 			return 0;
 		}
 	uspl_fail(err, USPL_E_USAGE, "functions can't be sorted by '%s'", name);
@@ -34,10 +31,7 @@ int top_key_find(const char *name, enum top_key *ret, struct uspl_err *err)
 
 const char *top_key_name(enum top_key key)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (keys[i].key == key)
-			return keys[i].name;
-	return "";
+	return keys[key];
 }
 
 int top_rows_open(struct top_rows *rows, pid_t pid, struct uspl_err *err)

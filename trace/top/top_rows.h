@@ -11,7 +11,7 @@
 #include "trace/output/names.h"
 #include "trace/tally/call_sums.h"
 
-enum top_key { TOP_SELF, TOP_CALLS, TOP_TOTAL, TOP_AVG, TOP_P99, TOP_MAX, TOP_NAME, N_TOP_KEYS };
+enum top_key { TOP_SELF, TOP_CALLS, TOP_TOTAL, TOP_AVG, TOP_P99, TOP_MAX, TOP_NAME };
 
 /* A function. Times in ns; of what is over between the readings, but for `max`: since the start. */
 struct top_row {
@@ -35,8 +35,6 @@ struct top_rows {
 /* Zero-initialise it. USPL_E_NOT_APPLIED: nothing is traced. top_rows_close must follow. */
 int top_rows_open(struct top_rows *rows, pid_t pid, struct uspl_err *err) uspl_must_check;
 void top_rows_close(struct top_rows *rows);
-DEFINE_AUTO_RELEASE(top_rows, struct top_rows, top_rows_close)
-#define auto_top_rows __attribute__((cleanup(cleanup_top_rows_)))
 /*
  * Reads, and says what has been done since the last reading. USPL_E_NOT_APPLIED: the session has
  * ended. USPL_E_NO_PROCESS: so has the process.

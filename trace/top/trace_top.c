@@ -85,11 +85,8 @@ static int run_batch(struct top *top, const struct options *opts, struct uspl_er
 
 static int show(struct top *top, const struct options *opts, struct uspl_err *err)
 {
-	int rc = top_rows_open(&top->rows, top->pid, err);
+	int rc = top_read(top, err);
 
-	if (rc)
-		return rc;
-	rc = top_read(top, err);
 	if (rc)
 		return rc;
 	if (opts->batch)
@@ -132,27 +129,27 @@ static int stop_one(void *ctx, pid_t pid, struct uspl_err *err)
 	return rc;
 }
 
-/* Starts the tracer if nothing is traced there; *ret_ours: it has. */
+/* Opens the process. Starts the tracer if nothing is traced there; *ret_ours: it has. */
 static int begin(struct options *opts, struct top *top, bool *ret_ours, struct uspl_err *err)
 {
-	auto_top_rows struct top_rows rows = { 0 };
 	int rc;
 
 	top->end_fd = (int)syscall(SYS_pidfd_open, opts->pid, 0);
 	if (top->end_fd < 0)
 		return uspl_fail_errno(err, "cannot wait for pid %d", opts->pid);
-	rc = top_rows_open(&rows, opts->pid, err);
+	rc = top_rows_open(&top->rows, opts->pid, err);
 	if (rc != -USPL_E_NOT_APPLIED)
 		return rc;
+	top_rows_close(&top->rows);
+	top->rows = (struct top_rows){ 0 };
 	rc = permitted_run("trace start", start_one, opts, opts->pid, err);
 	*ret_ours = !rc;
-	return rc;
+	return rc ? rc : top_rows_open(&top->rows, opts->pid, err);
 }
 
 static int run(struct options *opts, struct uspl_err *err)
 {
-	struct top top = { .pid = opts->pid,
-			   .end_fd = -1,
+	struct top top = { .end_fd = -1,
 			   .interval_ns = (int64_t)(opts->interval_s * 1e9),
 			   .key = TOP_SELF,
 			   .filter = opts->filter };
