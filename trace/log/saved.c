@@ -210,6 +210,14 @@ static void get_region(struct saved_cursor *in, struct trace_session *session)
 	region->module_name = saved_get_text(in);
 }
 
+static void get_regions(struct saved_cursor *in, struct trace_session *session)
+{
+	uint32_t n = saved_get_u32(in);
+
+	for (uint32_t i = 0; i < n && !in->rc; i++)
+		get_region(in, session);
+}
+
 static void get_strings(struct saved_cursor *in, strvec *strings)
 {
 	uint32_t n = saved_get_u32(in);
@@ -317,13 +325,10 @@ int saved_parse(const void *bytes, size_t len, const char *name, struct trace_sa
 		.at = bytes, .end = (const uint8_t *)bytes + len, .name = name, .err = err
 	};
 	auto_saved struct trace_saved saved = { 0 };
-	uint32_t regions;
 
 	get_head(&in, &saved);
 	get_modules(&in, &saved.modules);
-	regions = saved_get_u32(&in);
-	for (uint32_t i = 0; i < regions && !in.rc; i++)
-		get_region(&in, &saved.session);
+	get_regions(&in, &saved.session);
 	get_names(&in, &saved);
 	check_ids(&in, &saved);
 	get_values(&in, &saved.values);
@@ -341,13 +346,10 @@ int saved_parse(const void *bytes, size_t len, const char *name, struct trace_sa
 void saved_parse_head(const void *bytes, size_t len, struct trace_saved *ret)
 {
 	struct saved_cursor in = { .at = bytes, .end = (const uint8_t *)bytes + len, .name = "" };
-	uint32_t regions;
 
 	get_head(&in, ret);
 	get_modules(&in, &ret->modules);
-	regions = saved_get_u32(&in);
-	for (uint32_t i = 0; i < regions && !in.rc; i++)
-		get_region(&in, &ret->session);
+	get_regions(&in, &ret->session);
 	if (in.rc && ret->session.regions.n)
 		ret->session.regions.n--;
 }
