@@ -11,9 +11,9 @@
 #include <time.h>
 
 #include "base/cancel.h"
-#include "base/log.h"
 #include "base/cli.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "trace/cmd/save.h"
 #include "trace/log/saved_stream.h"
 #include "trace/output/reader.h"

@@ -23,9 +23,9 @@
 #include "base/cli.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "trace/log/last_trace.h"
 #include "trace/cmd/save.h"
 #include "trace/cmd/subcommands.h"
+#include "trace/log/last_trace.h"
 #include "trace/output/look.h"
 #include "trace/output/reader.h"
 #include "trace/tracers/tracers.h"
@@ -33,14 +33,13 @@
 #define PIPE_FD 3
 
 /* Becomes the keeper; only what is safe behind a fork. */
-static void become_keeper(const char *pid, int pipe_fd)
+static void become_keeper(char *pid, int pipe_fd)
 {
 	int null = open("/dev/null", O_RDWR);
-	char name[] = "uspl-trace", what[] = "keep", number[16];
-	char *argv[] = { name, what, number, NULL };
+	char name[] = "uspl-trace", what[] = "keep";
+	char *argv[] = { name, what, pid, NULL };
 	sigset_t none;
 
-	snprintf(number, sizeof(number), "%s", pid);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();

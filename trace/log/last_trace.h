@@ -3,8 +3,8 @@
  * last_trace.h - traces of processes that are over, as their keepers have saved them
  *
  * A file for each process, PID-STARTTIME.trace, in a folder that root alone can read. It is made
- * when tracing starts, empty, and held with a lock by the keeper (keeper.h), which writes it when
- * the process is over. The folder is bounded by age, number and size.
+ * when tracing starts, empty, and held with a lock by the keeper (trace_keep.h), which writes it
+ * when the process is over. The folder is bounded by age, number and size.
  */
 #ifndef USPL_TRACE_LOG_LAST_TRACE_H
 #define USPL_TRACE_LOG_LAST_TRACE_H
