@@ -17,7 +17,6 @@
 #include "trace/log/open_calls.h"
 
 #define NAMES (USPL_TRACE_NAMES / sizeof(struct uspl_trace_name))
-#define CALLS_MAX (1u << 20) /* the process may have written anything there */
 
 /* A thread that had a ring. */
 struct owner {
@@ -25,20 +24,12 @@ struct owner {
 	pid_t tid;
 };
 
-struct call {
-	taddr at; /* of the return address on the stack */
-	uint64_t start;
-	uint32_t id;
-	pid_t tid;
-	bool recorded; /* it returned while the process was dying */
-};
-
 struct reading {
 	const struct proc *proc;
 	const struct trace_session *session;
 	const struct uspl_trace_region *head;
 	VEC(struct owner) owners; /* but the main thread */
-	VEC(struct call) calls;
+	kept_calls calls;
 };
 
 static void release(struct reading *reading)
@@ -92,15 +83,17 @@ static int add_chunk(struct reading *reading, taddr chunk, const struct uspl_tra
 {
 	for (size_t i = 0; i < NAMES; i++) {
 		taddr at = chunk + i * sizeof(uint64_t);
-		struct call *call;
+		struct kept_call *call;
 		uint32_t id = names[i].start ? open_calls_id(reading->session, names[i].thunk) : 0;
 
-		if (!id || reading->calls.n == CALLS_MAX)
+		if (!id || reading->calls.n == OPEN_CALLS_MAX)
 			continue;
 		call = vec_push(&reading->calls);
 		if (!call)
 			return uspl_fail_nomem(err);
-		*call = (struct call){ at, names[i].start, id, tid_of(reading, at), false };
+		*call = (struct kept_call){
+			.at = at, .start = names[i].start, .id = id, .tid = tid_of(reading, at)
+		};
 	}
 	return 0;
 }
@@ -125,49 +118,17 @@ static int find_calls(struct reading *reading, struct uspl_err *err)
 	return rc;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct call *x = a, *y = b;
-
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-/* By thread, from the outermost call on. */
-static int from_above(const void *a, const void *b)
-{
-	const struct call *x = a, *y = b;
-
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	return x->at > y->at ? -1 : x->at < y->at;
-}
-
-static void strike_recorded(struct reading *reading, const trace_records *records)
-{
-	const struct trace_record *record;
-
-	qsort(reading->calls.items, reading->calls.n, sizeof(*reading->calls.items), by_time);
-	vec_for_each (records, record) {
-		size_t i = vec_lower_bound(&reading->calls, it, it->start < record->start);
-		struct call *call = &reading->calls.items[i];
-
-		for (; i < reading->calls.n && call->start == record->start; i++, call++)
-			call->recorded |= call->id == record->id;
-	}
-	qsort(reading->calls.items, reading->calls.n, sizeof(*reading->calls.items), from_above);
-}
-
 /* Of the calls of one thread the inner ones have begun later; another one was left. */
 static int add_all(const struct reading *reading, uint64_t now, trace_records *records,
 		   struct uspl_err *err)
 {
-	const struct call *call;
+	const struct kept_call *call;
 	uint64_t since = 0;
 	pid_t tid = 0;
 
 	vec_for_each (&reading->calls, call) {
-		struct trace_record *record;
 		bool open;
+		int rc;
 
 		if (call->recorded || call->start > now)
 			continue;
@@ -176,15 +137,9 @@ static int add_all(const struct reading *reading, uint64_t now, trace_records *r
 		tid = call->tid;
 		open = call->start >= since;
 		since = open ? call->start : since;
-		record = vec_push(records);
-		if (!record)
-			return uspl_fail_nomem(err);
-		*record = (struct trace_record){ .start = call->start,
-						 .end = now,
-						 .id = call->id,
-						 .tid = tid,
-						 .cpu = -1,
-						 .how = open ? TRACE_OPEN : TRACE_LEFT };
+		rc = open_call_add(call, tid, now, open, records, err);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
@@ -204,6 +159,6 @@ int last_calls_read(const struct proc *proc, const struct trace_session *session
 	rc = find_calls(&reading, err);
 	if (rc || !reading.calls.n)
 		return rc;
-	strike_recorded(&reading, records);
+	open_calls_strike(&reading.calls, records);
 	return add_all(&reading, now, records, err);
 }

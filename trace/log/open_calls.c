@@ -24,15 +24,6 @@
 #include "thread/blocked_place.h"
 
 #define READ_MAX (1ull << 28) /* bytes of shadows */
-#define KEPT_MAX (1u << 20)   /* the process may have written anything there */
-
-/* A slot that has a time. */
-struct kept {
-	taddr at; /* of the return address on the stack */
-	uint64_t start;
-	uint32_t id;
-	bool has_word, recorded;
-};
 
 /* A thread that the runtime has met. */
 struct met {
@@ -53,7 +44,7 @@ struct reading {
 	const struct trace_session *session;
 	const struct uspl_trace_region *head;
 	mapping_vec shadows; /* by address; `offset` is the chunk of stack */
-	VEC(struct kept) kept;
+	kept_calls kept;
 	VEC(struct life) lives;
 	VEC(struct met) threads;
 	pid_t main;
@@ -127,7 +118,7 @@ uint32_t open_calls_id(const struct trace_session *session, uint64_t name)
 static int keep(struct reading *reading, taddr at, taddr slot, uint64_t start, struct uspl_err *err)
 {
 	const struct proc *proc = reading->proc;
-	struct kept *kept;
+	struct kept_call *kept;
 	uint64_t name, word;
 	taddr thunk;
 	uint32_t id;
@@ -136,12 +127,12 @@ static int keep(struct reading *reading, taddr at, taddr slot, uint64_t start, s
 		return 0;
 	thunk = ~name - USPL_TRACE_NAME_AT;
 	id = open_calls_id(reading->session, name);
-	if (!id || reading->kept.n == KEPT_MAX)
+	if (!id || reading->kept.n == OPEN_CALLS_MAX)
 		return 0;
 	kept = vec_push(&reading->kept);
 	if (!kept)
 		return uspl_fail_nomem(err);
-	*kept = (struct kept){ .at = at, .start = start, .id = id };
+	*kept = (struct kept_call){ .at = at, .start = start, .id = id };
 	kept->has_word = proc_read_some(proc, at, &word, sizeof(word)) == sizeof(word) &&
 			 word == thunk + USPL_TRACE_THUNK_RETURN;
 	return 0;
@@ -253,32 +244,49 @@ static const struct met *owner_of(const struct reading *reading, const struct ma
 
 static int from_above(const void *a, const void *b)
 {
-	const struct kept *x = a, *y = b;
+	const struct kept_call *x = a, *y = b;
 
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
 	return x->at > y->at ? -1 : x->at < y->at;
 }
 
 static int by_time(const void *a, const void *b)
 {
-	const struct kept *x = a, *y = b;
+	const struct kept_call *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Marks those that have ended between the reading of the rings and that of the shadows. */
-static void strike_recorded(struct reading *reading, const trace_records *records)
+void open_calls_strike(kept_calls *calls, const trace_records *records)
 {
 	const struct trace_record *record;
 
-	qsort(reading->kept.items, reading->kept.n, sizeof(*reading->kept.items), by_time);
+	qsort(calls->items, calls->n, sizeof(*calls->items), by_time);
 	vec_for_each (records, record) {
-		size_t i = vec_lower_bound(&reading->kept, it, it->start < record->start);
-		struct kept *kept = &reading->kept.items[i];
+		size_t i = vec_lower_bound(calls, it, it->start < record->start);
+		struct kept_call *call = &calls->items[i];
 
-		for (; i < reading->kept.n && kept->start == record->start; i++, kept++)
-			kept->recorded |= kept->id == record->id;
+		for (; i < calls->n && call->start == record->start; i++, call++)
+			call->recorded |= call->id == record->id;
 	}
-	qsort(reading->kept.items, reading->kept.n, sizeof(*reading->kept.items), from_above);
+	qsort(calls->items, calls->n, sizeof(*calls->items), from_above);
+}
+
+int open_call_add(const struct kept_call *call, pid_t tid, uint64_t now, bool open,
+		  trace_records *records, struct uspl_err *err)
+{
+	struct trace_record *record = vec_push(records);
+
+	if (!record)
+		return uspl_fail_nomem(err);
+	*record = (struct trace_record){ .start = call->start,
+					 .end = now,
+					 .id = call->id,
+					 .tid = tid,
+					 .cpu = -1,
+					 .how = open ? TRACE_OPEN : TRACE_LEFT };
+	return 0;
 }
 
 static bool is_below(const struct met *met, const struct mapping *stack, taddr at)
@@ -287,8 +295,8 @@ static bool is_below(const struct met *met, const struct mapping *stack, taddr a
 }
 
 /* kept: from above. `since` is when the innermost open call above it on its stack has begun. */
-static bool is_open(const struct kept *kept, const struct met *met, const struct mapping *stack,
-		    uint64_t since)
+static bool is_open(const struct kept_call *kept, const struct met *met,
+		    const struct mapping *stack, uint64_t since)
 {
 	if (!kept->has_word)
 		return false;
@@ -299,14 +307,14 @@ static int add_all(const struct reading *reading, uint64_t now, trace_records *r
 		   struct uspl_err *err)
 {
 	const struct mapping *stack = NULL;
-	const struct kept *kept;
+	const struct kept_call *kept;
 	uint64_t since = 0;
 
 	vec_for_each (&reading->kept, kept) {
 		const struct mapping *here = mappings_at(&reading->proc->maps, kept->at);
 		const struct met *met = owner_of(reading, here);
-		struct trace_record *record;
 		bool open;
+		int rc;
 
 		if (here != stack)
 			since = 0;
@@ -316,15 +324,9 @@ static int add_all(const struct reading *reading, uint64_t now, trace_records *r
 			since = kept->start;
 		if (kept->start > now || kept->recorded)
 			continue;
-		record = vec_push(records);
-		if (!record)
-			return uspl_fail_nomem(err);
-		*record = (struct trace_record){ .start = kept->start,
-						 .end = now,
-						 .id = kept->id,
-						 .tid = met ? met->tid : 0,
-						 .cpu = -1,
-						 .how = open ? TRACE_OPEN : TRACE_LEFT };
+		rc = open_call_add(kept, met ? met->tid : 0, now, open, records, err);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
@@ -345,7 +347,7 @@ int open_calls_read(struct proc *proc, const struct trace_session *session, uint
 	if (rc)
 		return rc;
 	if (reading.kept.n) {
-		strike_recorded(&reading, records);
+		open_calls_strike(&reading.kept, records);
 		rc = find_threads(&reading, err);
 		if (rc)
 			return rc;
