@@ -82,6 +82,8 @@ static int start_and_record(struct tracing_options *opts, pid_t pid, double seco
 	fflush(stdout);
 	rc = reader_open(pid, NULL, &reader, err);
 	rc = rc ? rc : record_for(&reader, seconds, form, path, err);
+	/* The ^C that has ended it isn't meant to leave the process traced. */
+	cancel_forget();
 	end = trace_end(pid, rc ? &end_err : err);
 	return rc ? rc : end;
 }
