@@ -86,6 +86,27 @@ expect_warning() {
 	esac
 }
 
+# start_quietly - starts the target where its functions can have trampolines: where the heap or
+# another mapping lies in the way of one, as chance will have it, every thread has to be stopped
+start_quietly() {
+	for _ in {1..20}; do
+		target_start "$WORK/tree" || return
+		# Once it answers, all of its libraries are there.
+		send count && receive || return
+		apply --check --json
+		expect_status 0 || return
+		! grep -q '"way":"quiet"' <<< "$output" || return 0
+		target_gone
+	done
+	fail 'no target has room for trampolines'
+}
+
+# target_gone - ends the target, so that it can be started anew
+target_gone() {
+	target_stop
+	rm -f "$WORK/tree/requests" "$WORK/tree/answers"
+}
+
 # expect_functions - fails if apply redirected others than the expect file says, where it says so
 expect_functions() {
 	local want have

@@ -27,26 +27,6 @@ round() {
 	[ "$(text_sum)" = "$3" ] || fail "$1: the code is not what it was"
 }
 
-# target_gone - ends the target, so that it can be started anew
-target_gone() {
-	target_stop
-	rm -f "$WORK/tree/requests" "$WORK/tree/answers"
-}
-
-# start_quietly - starts the target where its functions can have trampolines: where the heap or
-# another mapping lies in the way of one, as chance will have it, every thread has to be stopped,
-# and there is no hold
-start_quietly() {
-	for _ in {1..20}; do
-		target_start "$WORK/tree"
-		apply --check --json
-		expect_status 0
-		! grep -q '"way":"quiet"' <<< "$output" || return 0
-		target_gone
-	done
-	fail 'no target has room for trampolines'
-}
-
 steps() {
 	local sum
 	create "$WORK/tree" "$CASE/fix.patch"

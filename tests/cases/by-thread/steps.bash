@@ -1,20 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # steps.bash - the steps of this case (see desc)
 
-# start_quietly - starts the target where its functions can have trampolines: where the heap or
-# another mapping lies in the way of one, as chance will have it, every thread has to be stopped
-start_quietly() {
-	for _ in {1..20}; do
-		target_start "$WORK/tree"
-		apply --check --json
-		expect_status 0
-		! grep -q '"way":"quiet"' <<< "$output" || return 0
-		target_stop
-		rm -f "$WORK/tree/requests" "$WORK/tree/answers"
-	done
-	fail 'no target has room for trampolines'
-}
-
 # is_between [PID] - true while view shows that threads go over one by one
 is_between() {
 	tool uspl-view --json "${1:-$TARGET}" && [[ $output == *'"threads_left":'* ]]
@@ -26,7 +12,7 @@ begin_and_die() {
 	USPL_WORKER=none "$USPL_BIN/$1" --by-thread --json --wait=50 "$2" "$TARGET" \
 		> "$WORK/said" 2> "$WORK/message" 3>&- &
 	local tool=$! ended
-	until_true 60 is_between || fail 'no thread goes over by itself'
+	until_true 60 is_between || fail "no thread goes over by itself: $(< "$WORK/message")" || return
 	kill "-$3" "$tool"
 	wait "$tool" 2> /dev/null && ended=0 || ended=$?
 	is_between || fail 'it is not left unfinished' || return

@@ -4,8 +4,7 @@
 # crowded REQUEST... - starts the target anew, with its neighbourhood full, and makes the requests
 crowded() {
 	local request
-	target_stop
-	rm -f "$WORK/tree/requests" "$WORK/tree/answers"
+	target_gone
 	target_start "$WORK/tree" || return
 	for request in fill "$@"; do
 		expect_answer "$request" "done" || return
