@@ -93,8 +93,16 @@ configure() {
 # functions_of UPDATE - the names of the functions that it redirects, without the compiler's
 # suffixes of clones
 functions_of() {
-	"${create%-create}-view" --json --file="$1" |
-		grep -o '"functions":\[[^]]*\]' | grep -o '"name":"[^"]*"' | cut -d'"' -f4 | sed 's/\..*//' | sort -u
+	"${create%-create}-view" --json --file="$1" | grep -o '"functions":\[[^]]*\]' |
+		grep -o '"name":"[^"]*"' | cut -d'"' -f4 | sed 's/\..*//' | sort -u
+}
+
+# outcome_write INTO STATUS - completes an outcome that has its log, and its update if there is one
+outcome_write() {
+	: >"$1/functions"
+	[[ $2 != 0 ]] || functions_of "$1/uspl-corpus.tar.gz" >"$1/functions" || true
+	grep '^uspl-create: ' "$1/log" | grep -v '^uspl-create: note: ' | head -n 1 >"$1/message" || true
+	echo "$2" >"$1/status"
 }
 
 # try PACKAGE PATCH OPTION [INTO MORE...] - one fix, in the tree before it, and perhaps diffs on top
@@ -105,36 +113,38 @@ try() {
 	local build=$work/$1/build into=${4:-$outcomes/$1/$2}
 	rm -rf "$into" "$build"
 	mkdir -p "$into"
-	PATH=$work/bin:$PATH timeout "${minutes}m" "$create" --source="$work/$package/tree" --keep="$build" \
+	PATH=$work/bin:$PATH timeout "${minutes}m" "$create" --source="$work/$package/tree" \
 		--patch="$work/$package/tree/debian/patches/$patch" --patch-opt="$option" "${@:5}" \
-		--build="$(recipe "$package" 5)" --id=corpus --output="$into" >"$into/log" 2>&1 || status=$?
-	: >"$into/functions"
-	[[ $status != 0 ]] || functions_of "$into/uspl-corpus.tar.gz" >"$into/functions" || true
-	grep '^uspl-create: ' "$into/log" | grep -v '^uspl-create: note: ' | head -n 1 >"$into/message" || true
-	echo "$status" >"$into/status"
+		--keep="$build" --build="$(recipe "$package" 5)" --id=corpus --output="$into" \
+		>"$into/log" 2>&1 || status=$?
+	outcome_write "$into" "$status"
 }
 
 # try_series PACKAGE FIRST FIXES - the same for many fixes at once, by one uspl-create that builds
 # the tree once and goes through the series (--partly). A fix that is refused is left out of the
 # tree of those behind it, which may make another update of these.
 try_series() {
-	local package=$1 place=$work/$1 number=0 patch into status update
-	local list=$work/$1/tree/debian/patches/series.corpus updates=$work/updates/$1
+	local package=$1 place=$work/$1 updates=$work/updates/$1
+	local number=0 digits patch into status update
+	local list=$place/tree/debian/patches/series.corpus first=$updates/first
 	# quilt's list says that all of them are applied: it was there before they were taken out.
 	rm -rf "$place/tree/.pc"
 	series "$package" | sed -n "\|^$2\t|,\$p" | tr '\t' ' ' >"$list"
 	# They are numbered from the first one on.
-	if [[ ! -e $updates/first || $(<"$updates/first") != "$2" || ($create -nt $updates/first && ! ${KEEP:-}) ]]; then
+	if [[ ! -e $first || $(<"$first") != "$2" || ($create -nt $first && ! ${KEEP:-}) ]]; then
 		rm -rf "$updates"
 		mkdir -p "$updates"
-		PATH=$work/bin:$PATH timeout "$((minutes * 4))m" "$create" --source="$place/tree" --series="$list" --partly \
-			--build="$(recipe "$package" 5)" --id=corpus --output="$updates" >"$updates/log" 2>&1 || true
-		echo "$2" >"$updates/first"
+		PATH=$work/bin:$PATH timeout "$((minutes * 4))m" "$create" --source="$place/tree" \
+			--series="$list" --partly --build="$(recipe "$package" 5)" --id=corpus \
+			--output="$updates" >"$updates/log" 2>&1 || true
+		echo "$2" >"$first"
 	fi
+	# As many digits as the last one has.
+	digits=$(wc -l <"$list")
+	digits=${#digits}
 	while read -r patch _; do
 		number=$((number + 1))
-		# As many digits as the last one has.
-		update=$updates/uspl-corpus-$(printf '%0*d' "$(wc -l <"$list" | tr -d '\n' | wc -c)" "$number").tar.gz
+		update=$updates/uspl-corpus-$(printf '%0*d' "$digits" "$number").tar.gz
 		grep -qxF -e "$patch" <<<"$3" || continue
 		into=$outcomes/$package/$patch
 		if [[ -e $update ]]; then
@@ -148,14 +158,10 @@ try_series() {
 		fi
 		rm -rf "$into"
 		mkdir -p "$into"
-		: >"$into/functions"
-		grep -F "/$patch': " "$updates/log" | sed "s/^warning: '[^']*': /warning: /; s/^note: left out: '[^']*': /uspl-create: /" >"$into/log" || true
-		if [[ $status == 0 ]]; then
-			cp "$update" "$into/uspl-corpus.tar.gz"
-			functions_of "$into/uspl-corpus.tar.gz" >"$into/functions" || true
-		fi
-		grep '^uspl-create: ' "$into/log" | head -n 1 >"$into/message" || true
-		echo "$status" >"$into/status"
+		grep -F "/$patch': " "$updates/log" | sed "s/^warning: '[^']*': /warning: /
+			s/^note: left out: '[^']*': /uspl-create: /" >"$into/log" || true
+		[[ $status != 0 ]] || cp "$update" "$into/uspl-corpus.tar.gz"
+		outcome_write "$into" "$status"
 	done <"$list"
 	rm -f "$list"
 }
@@ -216,7 +222,8 @@ outcome_read() {
 	local into=$outcomes/$1/$2 status
 	message='' functions=''
 	if [[ ! -e $into/status ]]; then
-		outcome=skipped warnings='' message=$(cat "$outcomes/$1/skipped" 2>/dev/null || echo 'not in the series')
+		outcome=skipped warnings=''
+		message=$(cat "$outcomes/$1/skipped" 2>/dev/null || echo 'not in the series')
 		return
 	fi
 	status=$(<"$into/status")
