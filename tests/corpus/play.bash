@@ -11,7 +11,8 @@
 #   behaves PATCH   prints what the program does where the fix matters: old, new, or nothing if that
 #                   can't be told from outside
 #
-# A library that has no program of its own has drive/PACKAGE.c instead, with drive/drive.h.
+# A library that has no program of its own has drive/PACKAGE.c, with drive/drive.h, and defines
+# LIBRARY, the folder in $tree that it is in, and start, by library_start.
 # shellcheck disable=SC2317 # what until_true and step call
 
 # until_true SECONDS COMMAND... - until the command succeeds, at most that long
@@ -24,13 +25,28 @@ until_true() {
 	done
 }
 
+# load_by COMMAND... - for load: a load that gives the command again and again; if it fails, a
+# request was lost. The command may count by $n, the requests before it
+load_by() {
+	(
+		trap 'ended=yes' TERM
+		ended='' n=0 lost=0
+		while [[ ! $ended ]]; do
+			"$@" || lost=$((lost + 1))
+			n=$((n + 1))
+			printf . >>"$room/done"
+		done
+		echo "$n $lost"
+	) >"$room/load" &
+	LOAD=$!
+}
+
 # ---- a library, in a program of drive/PACKAGE.c ----
 
-# library_start NAME [FLAG...] - builds the program with the library of the tree, and starts it.
-# LIBRARY is the folder that it is in
+# library_start [FLAG...] - builds the program with the library of the tree, and starts it
 library_start() {
-	gcc -O2 -I"$corpus/drive" -o "$room/driver" "$corpus/drive/$1.c" "${@:2}" -L"$LIBRARY" -lpthread \
-		>"$room/driver.log" 2>&1 || return
+	gcc -O2 -I"$corpus/drive" -o "$room/driver" "${driver%.bash}.c" "$@" -L"$LIBRARY" \
+		-lpthread >"$room/driver.log" 2>&1 || return
 	rm -f "$room/asked" "$room/answers"
 	mkfifo "$room/asked" "$room/answers"
 	exec 7<>"$room/asked" 8<>"$room/answers"
@@ -47,11 +63,11 @@ library_ask() {
 }
 
 # The program itself makes the load: it calls the library all the time.
-library_load() {
+load() {
 	LOAD=
 }
 
-library_behaves() {
+behaves() {
 	library_ask "probe $1"
 }
 
@@ -124,23 +140,30 @@ rounds() {
 		stop+=" $(number_of stop_us)"
 		let_work || { echo 'result=no request is answered' && return; }
 		seen+=" $(behaves "$2")"
-		change undo "$1" || { undo_refused && break; } || { echo "result=undo: $(head -n 1 "$room/error")" && return; }
+		change undo "$1" || { undo_refused && break; } ||
+			{ echo "result=undo: $(head -n 1 "$room/error")" && return; }
 		undo+=" $(number_of stop_us)"
 	done
 	undo_refused || seen+=" $(behaves "$2")"
 	kill -0 "$TARGET" || { echo 'result=the program died' && return; }
 	count_requests || { echo 'result=the load died' && return; }
-	seen=$(xargs <<<"$seen")
-	printf 'result=applied\nstop=%s\nundo=%s\nrequests=%s\nlost=%s\nbehaviour=%s\n' "$(xargs -n1 <<<"$stop" | sort -n | tail -n 1)" \
-		"$(xargs -n1 <<<"$undo" | sort -n | tail -n 1)" "$requests" "$lost" "$seen"
+	printf 'result=applied\nstop=%s\nundo=%s\nrequests=%s\nlost=%s\nbehaviour=%s\n' \
+		"$(longest "$stop")" "$(longest "$undo")" "$requests" "$lost" "$(xargs <<<"$seen")"
+}
+
+# longest NUMBERS
+longest() {
+	xargs -n1 <<<"$1" | sort -n | tail -n 1
 }
 
 # play PACKAGE PATCH - the update of this fix, with the author's part if there is one
 play() {
-	local update=$outcomes/$1/$2/uspl-corpus.tar.gz driver=$corpus/drive/$1.bash target
-	[[ ! -e $outcomes/$1/$2/hooked/uspl-corpus.tar.gz ]] || update=$outcomes/$1/$2/hooked/uspl-corpus.tar.gz
+	local into=$outcomes/$1/$2 driver=$corpus/drive/$1.bash update target
+	update=$into/hooked/uspl-corpus.tar.gz
+	[[ -e $update ]] || update=$into/uspl-corpus.tar.gz
 	[[ -e $driver ]] || { echo 'result=no driver' && return; }
-	target=$("${create%-create}-view" --json --file="$update" | grep -oE '"targets":\[\{"name":"[^"]*"' | cut -d'"' -f6)
+	target=$("${create%-create}-view" --json --file="$update" |
+		grep -oE '"targets":\[\{"name":"[^"]*"' | cut -d'"' -f6)
 	(
 		set +e
 		tree=$work/$1/tree room=$work/$1/room TARGET='' LOAD=''

@@ -4,13 +4,5 @@
 LIBRARY=$tree/libaudiofile/.libs
 
 start() {
-	library_start audiofile -I"$tree/libaudiofile" -laudiofile
-}
-
-load() {
-	library_load
-}
-
-behaves() {
-	library_behaves "$1"
+	library_start -I"$tree/libaudiofile" -laudiofile
 }

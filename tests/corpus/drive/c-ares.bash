@@ -4,13 +4,5 @@
 LIBRARY=$tree/src/lib/.libs
 
 start() {
-	library_start c-ares -I"$tree/include" -lcares
-}
-
-load() {
-	library_load
-}
-
-behaves() {
-	library_behaves "$1"
+	library_start -I"$tree/include" -lcares
 }

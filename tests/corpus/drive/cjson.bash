@@ -4,13 +4,5 @@
 LIBRARY=$tree/b
 
 start() {
-	library_start cjson -I"$tree" -lcjson -lcjson_utils
-}
-
-load() {
-	library_load
-}
-
-behaves() {
-	library_behaves "$1"
+	library_start -I"$tree" -lcjson -lcjson_utils
 }

@@ -4,13 +4,5 @@
 LIBRARY=$tree/lib/.libs
 
 start() {
-	library_start curl -I"$tree/include" -lcurl
-}
-
-load() {
-	library_load
-}
-
-behaves() {
-	library_behaves "$1"
+	library_start -I"$tree/include" -lcurl
 }

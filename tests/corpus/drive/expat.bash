@@ -4,13 +4,5 @@
 LIBRARY=$tree/expat/lib/.libs
 
 start() {
-	library_start expat -I"$tree/expat/lib" -lexpat
-}
-
-load() {
-	library_load
-}
-
-behaves() {
-	library_behaves "$1"
+	library_start -I"$tree/expat/lib" -lexpat
 }

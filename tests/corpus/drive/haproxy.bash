@@ -6,8 +6,9 @@ start() {
 	local try
 	for try in 1 2 3 4 5; do
 		PORT=$((20000 + RANDOM % 12000))
-		printf '%s\n' defaults ' mode http' ' timeout client 30s' ' timeout connect 5s' ' timeout server 30s' \
-			'frontend f' " bind 127.0.0.1:$PORT" ' http-request return status 200 content-type text/plain string hello' \
+		printf '%s\n' defaults ' mode http' ' timeout client 30s' ' timeout connect 5s' \
+			' timeout server 30s' 'frontend f' " bind 127.0.0.1:$PORT" \
+			' http-request return status 200 content-type text/plain string hello' \
 			>"$room/haproxy.cfg"
 		"$tree/haproxy" -db -f "$room/haproxy.cfg" >"$room/server.log" 2>&1 9>&- &
 		TARGET=$!
@@ -28,17 +29,7 @@ answers_with() {
 } 2>/dev/null
 
 load() {
-	(
-		trap 'ended=yes' TERM
-		ended='' n=0 lost=0
-		while [[ ! $ended ]]; do
-			answers_with 'X-Other: some header' 200 || lost=$((lost + 1))
-			n=$((n + 1))
-			printf . >>"$room/done"
-		done
-		echo "$n $lost"
-	) >"$room/load" &
-	LOAD=$!
+	load_by answers_with 'X-Other: some header' 200
 }
 
 behaves() {

@@ -4,13 +4,5 @@
 LIBRARY=$tree/.libs
 
 start() {
-	library_start libarchive -I"$tree/libarchive" -larchive
-}
-
-load() {
-	library_load
-}
-
-behaves() {
-	library_behaves "$1"
+	library_start -I"$tree/libarchive" -larchive
 }

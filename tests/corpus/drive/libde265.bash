@@ -4,13 +4,5 @@
 LIBRARY=$tree/libde265/.libs
 
 start() {
-	library_start libde265 -I"$tree" -lde265
-}
-
-load() {
-	library_load
-}
-
-behaves() {
-	library_behaves "$1"
+	library_start -I"$tree" -lde265
 }

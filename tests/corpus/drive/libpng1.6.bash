@@ -4,13 +4,5 @@
 LIBRARY=$tree/.libs
 
 start() {
-	library_start libpng1.6 -I"$tree" -lpng16 -lz
-}
-
-load() {
-	library_load
-}
-
-behaves() {
-	library_behaves "$1"
+	library_start -I"$tree" -lpng16 -lz
 }

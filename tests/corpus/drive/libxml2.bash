@@ -4,13 +4,5 @@
 LIBRARY=$tree/.libs
 
 start() {
-	library_start libxml2 -I"$tree/include" -lxml2
-}
-
-load() {
-	library_load
-}
-
-behaves() {
-	library_behaves "$1"
+	library_start -I"$tree/include" -lxml2
 }

@@ -7,16 +7,18 @@
 start() {
 	local try
 	chmod 755 "$room"
-	ssh-keygen -q -t ed25519 -N '' -f "$room/host_key" && ssh-keygen -q -t ed25519 -N '' -f "$room/key" || return
+	ssh-keygen -q -t ed25519 -N '' -f "$room/host_key" &&
+		ssh-keygen -q -t ed25519 -N '' -f "$room/key" || return
 	[[ $1 != ssh-agent ]] || { start_agent; return; }
 	[[ $1 == sshd ]] || return
 	cat "$room/key.pub" >"$room/authorized_keys"
 	mkdir -p /run/sshd
 	for try in 1 2 3 4 5; do
 		PORT=$((20000 + RANDOM % 12000))
-		printf '%s\n' "Port $PORT" 'ListenAddress 127.0.0.1' "HostKey $room/host_key" "PidFile $room/pid" \
-			"AuthorizedKeysFile $room/authorized_keys" 'StrictModes no' 'PermitRootLogin yes' 'MaxStartups 100' \
-			'PasswordAuthentication no' 'KbdInteractiveAuthentication no' >"$room/sshd_config"
+		printf '%s\n' "Port $PORT" 'ListenAddress 127.0.0.1' "HostKey $room/host_key" \
+			"PidFile $room/pid" "AuthorizedKeysFile $room/authorized_keys" 'StrictModes no' \
+			'PermitRootLogin yes' 'MaxStartups 100' 'PasswordAuthentication no' \
+			'KbdInteractiveAuthentication no' >"$room/sshd_config"
 		"$tree/sshd" -D -r -f "$room/sshd_config" -E "$room/sshd.log" 9>&- &
 		TARGET=$!
 		until_true 20 login && return
@@ -28,7 +30,8 @@ start() {
 start_agent() {
 	"$tree/ssh-agent" -D -a "$room/agent" >"$room/agent.log" 2>&1 9>&- &
 	TARGET=$!
-	until_true 20 test -S "$room/agent" && SSH_AUTH_SOCK=$room/agent ssh-add -q "$room/key" 2>/dev/null
+	until_true 20 test -S "$room/agent" &&
+		SSH_AUTH_SOCK=$room/agent ssh-add -q "$room/key" 2>/dev/null
 }
 
 # login - a command on the server
@@ -37,22 +40,13 @@ login() {
 		[[ $(SSH_AUTH_SOCK=$room/agent ssh-add -l) == *ED25519* ]]
 		return
 	fi
-	[[ $(ssh -F /dev/null -p "$PORT" -i "$room/key" -o IdentitiesOnly=yes -o BatchMode=yes -o LogLevel=ERROR \
-		-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o IdentityAgent=none "$(id -un)@127.0.0.1" echo hello) == hello ]]
+	[[ $(ssh -F /dev/null -p "$PORT" -i "$room/key" -o IdentitiesOnly=yes -o BatchMode=yes \
+		-o LogLevel=ERROR -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
+		-o IdentityAgent=none "$(id -un)@127.0.0.1" echo hello) == hello ]]
 } 2>/dev/null
 
 load() {
-	(
-		trap 'ended=yes' TERM
-		ended='' n=0 lost=0
-		while [[ ! $ended ]]; do
-			login || lost=$((lost + 1))
-			n=$((n + 1))
-			printf . >>"$room/done"
-		done
-		echo "$n $lost"
-	) >"$room/load" &
-	LOAD=$!
+	load_by login
 }
 
 behaves() {

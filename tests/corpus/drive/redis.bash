@@ -4,8 +4,8 @@
 
 start() {
 	gcc -O2 -o "$room/keeper" "$corpus/../real/keeper.c" -lpthread || return
-	(cd "$room" && exec "$tree/src/redis-server" --port 0 --unixsocket "$room/socket" --save '' --appendonly no 9>&-) \
-		>"$room/server.log" 2>&1 &
+	(cd "$room" && exec "$tree/src/redis-server" --port 0 --unixsocket "$room/socket" --save '' \
+		--appendonly no 9>&-) >"$room/server.log" 2>&1 &
 	TARGET=$!
 	until_true 60 test -S "$room/socket"
 }

@@ -4,13 +4,5 @@
 LIBRARY=$tree/libtiff/.libs
 
 start() {
-	library_start tiff -I"$tree/libtiff" -ltiff -lm
-}
-
-load() {
-	library_load
-}
-
-behaves() {
-	library_behaves "$1"
+	library_start -I"$tree/libtiff" -ltiff -lm
 }

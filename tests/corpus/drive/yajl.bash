@@ -4,13 +4,5 @@
 LIBRARY=$tree/b/yajl-2.1.0/lib
 
 start() {
-	library_start yajl -I"$tree/b/yajl-2.1.0/include" -lyajl
-}
-
-load() {
-	library_load
-}
-
-behaves() {
-	library_behaves "$1"
+	library_start -I"$tree/b/yajl-2.1.0/include" -lyajl
 }
