@@ -418,6 +418,16 @@ static tree drop_before(shadowed &s, tree pointer, tree what)
 	return both;
 }
 
+/* The same of a call that gets the object first. */
+static void drop_before_call(shadowed &s, tree *tp)
+{
+	tree call = *tp, object = save_expr(CALL_EXPR_ARG(call, 0));
+
+	saved.insert(object);
+	CALL_EXPR_ARG(call, 0) = object;
+	*tp = drop_before(s, object, call);
+}
+
 static bool has_functions(shadowed &s)
 {
 	if (s.at && s.drop)
@@ -441,6 +451,13 @@ static tree cell_of(shadowed &s, tree ref, tree pointer)
 	TREE_THIS_VOLATILE(at) = TREE_THIS_VOLATILE(ref);
 	TREE_SIDE_EFFECTS(at) = TREE_SIDE_EFFECTS(ref);
 	return at;
+}
+
+/* The structure of which a part of an object is a member; NULL: of none of ours. */
+static shadowed *holder_of(tree part)
+{
+	return TREE_CODE(part) == COMPONENT_REF ? shadowed_of(TREE_TYPE(TREE_OPERAND(part, 0)))
+						: NULL;
 }
 
 /* A member of one of ours; true: all below it was seen. */
@@ -470,9 +487,7 @@ static bool visit_address(tree t)
 	tree of = TREE_OPERAND(t, 0);
 
 	for (tree part = of; handled_component_p(part); part = TREE_OPERAND(part, 0)) {
-		shadowed *s = TREE_CODE(part) == COMPONENT_REF
-				      ? shadowed_of(TREE_TYPE(TREE_OPERAND(part, 0)))
-				      : NULL;
+		shadowed *s = holder_of(part);
 
 		if (s && s->cells.count(TREE_OPERAND(part, 1)))
 			refuse(*s, std::string("the address of the new member '") +
@@ -491,14 +506,9 @@ static shadowed *member_at(tree t)
 	t = strip(t);
 	if (!t || TREE_CODE(t) != ADDR_EXPR)
 		return NULL;
-	for (t = TREE_OPERAND(t, 0); handled_component_p(t); t = TREE_OPERAND(t, 0)) {
-		shadowed *s = TREE_CODE(t) == COMPONENT_REF
-				      ? shadowed_of(TREE_TYPE(TREE_OPERAND(t, 0)))
-				      : NULL;
-
-		if (s)
+	for (t = TREE_OPERAND(t, 0); handled_component_p(t); t = TREE_OPERAND(t, 0))
+		if (shadowed *s = holder_of(t))
 			return s;
-	}
 	return NULL;
 }
 
@@ -561,13 +571,8 @@ static bool visit_clear(tree *tp, shadowed &s, const std::string &name)
 		return false;
 	go_into(&CALL_EXPR_ARG(call, 0));
 	note_use(s);
-	if (!scan && has_functions(s)) {
-		tree object = save_expr(CALL_EXPR_ARG(call, 0));
-
-		saved.insert(object);
-		CALL_EXPR_ARG(call, 0) = object;
-		*tp = drop_before(s, object, call);
-	}
+	if (!scan && has_functions(s))
+		drop_before_call(s, tp);
 	return true;
 }
 
@@ -580,16 +585,11 @@ static bool visit_given(tree *tp, shadowed &s)
 	if (visit_clear(tp, s, name))
 		return true;
 	if (name == "free") {
-		if (!scan && s.drop && s.uses) {
-			tree object = save_expr(CALL_EXPR_ARG(call, 0));
-
-			go_into(&object);
-			saved.insert(object);
-			CALL_EXPR_ARG(call, 0) = object;
-			*tp = drop_before(s, object, call);
-			return true;
-		}
-		return false;
+		if (scan || !s.drop || !s.uses)
+			return false;
+		go_into(&CALL_EXPR_ARG(call, 0));
+		drop_before_call(s, tp);
+		return true;
 	}
 	if ((POINTER_TYPE_P(type) && VOID_TYPE_P(TREE_TYPE(type))) || has_word(name, "cpy") ||
 	    has_word(name, "copy") || has_word(name, "move") || has_word(name, "dup") ||
