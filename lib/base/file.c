@@ -154,6 +154,21 @@ int file_mkdirs(const char *path, struct uspl_err *err)
 	return 0;
 }
 
+int file_make_temporary(const char *prefix, char **ret_path, struct uspl_err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	auto_free char *path = NULL;
+
+	if (asprintf(&path, "%s/%sXXXXXX", tmp && *tmp ? tmp : "/tmp", prefix) < 0) {
+		path = NULL;
+		return uspl_fail_nomem(err);
+	}
+	if (!mkdtemp(path))
+		return uspl_fail_errno(err, "cannot create the folder '%s'", path);
+	*ret_path = take_ptr(path);
+	return 0;
+}
+
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *ftw)
 {
 	(void)st;

@@ -29,6 +29,11 @@ int file_replace(const char *path, int (*write_to)(int fd, const void *what), co
 int file_copy(const char *from, const char *to, struct uspl_err *err) uspl_must_check;
 /* mkdir -p, mode 0777 less umask. */
 int file_mkdirs(const char *path, struct uspl_err *err) uspl_must_check;
+/*
+ * A new folder below TMPDIR, else /tmp, whose name begins so; *ret_path is allocated. The caller
+ * removes it.
+ */
+int file_make_temporary(const char *prefix, char **ret_path, struct uspl_err *err) uspl_must_check;
 /* rm -rf; doesn't follow symbolic links. Missing is fine. */
 int file_remove_tree(const char *path, struct uspl_err *err) uspl_must_check;
 /* The part of path after its last '/'. Points into path. */

@@ -335,16 +335,11 @@ static int look_into(struct releases *releases, const char *name, const char *ve
 static int look_into_version(struct releases *releases, const char *name, const char *version,
 			     struct uspl_err *err)
 {
-	const char *tmp = getenv("TMPDIR");
 	auto_free char *folder = NULL;
-	int rc;
+	int rc = file_make_temporary("uspl-upgrade.", &folder, err);
 
-	if (asprintf(&folder, "%s/uspl-upgrade.XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0) {
-		folder = NULL;
-		return uspl_fail_nomem(err);
-	}
-	if (!mkdtemp(folder))
-		return uspl_fail_errno(err, "cannot create the folder '%s'", folder);
+	if (rc)
+		return rc;
 	log_info("upgrade", "looking into %s=%s", name, version);
 	rc = look_into(releases, name, version, folder, err);
 	if (file_remove_tree(folder, NULL) != 0)

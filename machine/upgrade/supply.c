@@ -268,18 +268,14 @@ static int create(struct supply *supply, const char *source, const char *from, c
 int supply_make(struct supply *supply, const char *source, const char *from, const char *to,
 		struct uspl_err *err)
 {
-	const char *tmp = getenv("TMPDIR");
 	auto_free char *built = NULL;
 	int rc = file_mkdirs(supply->made, err);
 
 	if (rc)
 		return rc;
-	if (asprintf(&built, "%s/uspl-upgrade.XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0) {
-		built = NULL;
-		return uspl_fail_nomem(err);
-	}
-	if (!mkdtemp(built))
-		return uspl_fail_errno(err, "cannot create the folder '%s'", built);
+	rc = file_make_temporary("uspl-upgrade.", &built, err);
+	if (rc)
+		return rc;
 	rc = create(supply, source, from, to, built, err);
 	if (file_remove_tree(built, NULL) != 0)
 		fprintf(stderr, "note: cannot remove '%s'\n", built);

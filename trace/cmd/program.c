@@ -465,11 +465,11 @@ static int compile_in(const char *path, const char *folder, struct objfile **ret
 
 static int compile_and_read(const char *path, struct objfile **ret, struct uspl_err *err)
 {
-	char folder[] = "/tmp/uspl-probe-XXXXXX";
-	int rc;
+	auto_free char *folder = NULL;
+	int rc = file_make_temporary("uspl-probe-", &folder, err);
 
-	if (!mkdtemp(folder))
-		return uspl_fail_errno(err, "cannot create a folder in '/tmp'");
+	if (rc)
+		return rc;
 	rc = compile_in(path, folder, ret, err);
 	if (file_remove_tree(folder, NULL))
 		log_info("probe", "'%s' stays", folder);
