@@ -213,11 +213,11 @@ int stopless_go_by_thread(struct stopless *stopless, struct uspl_err *err) uspl_
  */
 bool stopless_is_left(struct stopless *stopless, struct uspl_err *err);
 /*
- * While slots are gathered: gives a stopped thread that is in the way one; if it can't have any,
- * stopless->gathered is false from then on.
+ * What the slot of a stopped thread in the way should be; it was found so. False if that can't be
+ * told.
  */
-void stopless_note_slot(struct stopless *stopless, const struct thread *thread,
-			const struct safety_finding *finding);
+bool stopless_slot_of(const struct stopless *stopless, const struct thread *thread,
+		      const struct safety_finding *finding, struct uspl_slot *ret);
 /* Ends that: the selector says what it leads to already. Notes the switch in the run. */
 int stopless_end_by_thread(struct stopless *stopless, struct uspl_err *err) uspl_must_check;
 

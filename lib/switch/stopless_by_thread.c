@@ -196,38 +196,6 @@ static int check_pointers(struct stopless *stopless, bool *ret_sound, struct usp
 	return 0;
 }
 
-/* What the slot of a stopped thread in the way should be. False if that can't be told. */
-static bool slot_of(const struct stopless *stopless, const struct thread *thread,
-		    const struct safety_finding *finding, struct uspl_slot *ret)
-{
-	struct safety_finding unused;
-
-	/* A thread that is in a trampoline is on its way: a moment later it has arrived. */
-	if (!finding->proven || !finding->complete || !finding->return_sp || finding->in_handler ||
-	    !safety_check(&stopless->run->passing, thread, &unused))
-		return false;
-	*ret = (struct uspl_slot){ .thread = regs_tcb(&thread->regs),
-				   .low = finding->return_sp - sizeof(taddr),
-				   .high = finding->near_sp };
-	return ret->thread;
-}
-
-void stopless_note_slot(struct stopless *stopless, const struct thread *thread,
-			const struct safety_finding *finding)
-{
-	struct stopless_slot *slot;
-	struct uspl_slot raw;
-
-	stopless->gathered = stopless->gathered && stopless->slots.n < USPL_SLOTS_MAX &&
-			     slot_of(stopless, thread, finding, &raw);
-	vec_for_each (&stopless->slots, slot)
-		stopless->gathered = stopless->gathered && slot->raw.thread != raw.thread;
-	slot = stopless->gathered ? vec_push(&stopless->slots) : NULL;
-	stopless->gathered = slot;
-	if (slot)
-		*slot = (struct stopless_slot){ .tid = thread->tid, .raw = raw };
-}
-
 /* Into the set that doesn't count. */
 static int write_slots(const struct stopless *stopless, uint8_t to, struct uspl_err *err)
 {
@@ -343,7 +311,7 @@ static bool look_at_slot(const struct stopless *stopless, const struct thread *t
 		slot->thread = 0;
 		return true;
 	}
-	return slot_of(stopless, thread, &finding, slot);
+	return stopless_slot_of(stopless, thread, &finding, slot);
 }
 
 /* The slots that are left, one thread after another. Counts in stopless->refreshed. */

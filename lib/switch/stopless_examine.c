@@ -178,6 +178,38 @@ static int list_running(const struct stopless *stopless, tid_vec *ret, struct us
 	return 0;
 }
 
+bool stopless_slot_of(const struct stopless *stopless, const struct thread *thread,
+		      const struct safety_finding *finding, struct uspl_slot *ret)
+{
+	struct safety_finding unused;
+
+	/* A thread that is in a trampoline is on its way: a moment later it has arrived. */
+	if (!finding->proven || !finding->complete || !finding->return_sp || finding->in_handler ||
+	    !safety_check(&stopless->run->passing, thread, &unused))
+		return false;
+	*ret = (struct uspl_slot){ .thread = regs_tcb(&thread->regs),
+				   .low = finding->return_sp - sizeof(taddr),
+				   .high = finding->near_sp };
+	return ret->thread;
+}
+
+/* Of a stopped thread that is in the way. */
+static void note_slot(struct stopless *stopless, const struct thread *thread,
+		      const struct safety_finding *finding)
+{
+	struct stopless_slot *slot;
+	struct uspl_slot raw;
+
+	stopless->gathered = stopless->gathered && stopless->slots.n < USPL_SLOTS_MAX &&
+			     stopless_slot_of(stopless, thread, finding, &raw);
+	vec_for_each (&stopless->slots, slot)
+		stopless->gathered = stopless->gathered && slot->raw.thread != raw.thread;
+	slot = stopless->gathered ? vec_push(&stopless->slots) : NULL;
+	stopless->gathered = slot;
+	if (slot)
+		*slot = (struct stopless_slot){ .tid = thread->tid, .raw = raw };
+}
+
 int stopless_stop_running(struct stopless *stopless, int64_t deadline, struct uspl_err *err)
 {
 	size_t first = stopless->run->stop.threads.n;
@@ -202,7 +234,7 @@ int stopless_stop_running(struct stopless *stopless, int64_t deadline, struct us
 		if (safety_check(&stopless->run->safety, thread, finding))
 			continue;
 		if (stopless->gathers)
-			stopless_note_slot(stopless, thread, finding);
+			note_slot(stopless, thread, finding);
 		backend_add_finding(stopless->run);
 	}
 	stopless->run->checked_ns = clock_now_ns();
