@@ -3,7 +3,6 @@
 
 #include "thread/stop.h"
 
-#include <sys/resource.h>
 #include <time.h>
 
 #include "arch/regs.h"
@@ -187,7 +186,7 @@ static void abandon(struct stop *stop)
 static void relax(struct stop *stop)
 {
 	reap_end(&stop->reaper);
-	setpriority(PRIO_PROCESS, 0, stop->old_nice);
+	urgency_end(&stop->urgency);
 	thread_unguard(&stop->old_mask);
 }
 
@@ -196,12 +195,10 @@ void stop_begin(struct stop *stop, const struct proc *proc)
 	*stop = (struct stop){ .proc = proc, .timeouts.proc = proc };
 	/*
 	 * From here on all threads wait for the tool: nothing may interrupt it, and on a busy
-	 * machine nothing should run before it. Priority is raised only where that is allowed;
-	 * never to a real-time one, which could starve the very threads that the tool waits for.
+	 * machine nothing should run before it.
 	 */
 	thread_guard(&stop->old_mask);
-	stop->old_nice = getpriority(PRIO_PROCESS, 0);
-	setpriority(PRIO_PROCESS, 0, -20);
+	urgency_begin(&stop->urgency);
 	reap_begin(&stop->reaper, &stop->threads, proc->pid);
 }
 

@@ -19,6 +19,7 @@
 #include "thread/reap.h"
 #include "thread/thread.h"
 #include "thread/timeouts.h"
+#include "thread/urgency.h"
 
 struct stop {
 	const struct proc *proc;
@@ -26,7 +27,7 @@ struct stop {
 	struct reaper reaper;
 	struct timeouts timeouts; /* of calls that threads are in; they point to it */
 	sigset_t old_mask;        /* the tool's own signal mask, from before */
-	int old_nice;             /* and its priority */
+	struct urgency urgency;   /* and its priority */
 	size_t n_threads;         /* that stood still */
 	bool has_others;          /* all stand still, since one of some has children */
 	pid_t stuck;              /* a thread that has not stopped by the end, 0 if there is none */
