@@ -198,7 +198,7 @@ static void note_slot(struct stopless *stopless, const struct thread *thread,
 		      const struct safety_finding *finding)
 {
 	struct stopless_slot *slot;
-	struct uspl_slot raw;
+	struct uspl_slot raw = { 0 };
 
 	stopless->gathered = stopless->gathered && stopless->slots.n < USPL_SLOTS_MAX &&
 			     stopless_slot_of(stopless, thread, finding, &raw);
