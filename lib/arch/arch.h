@@ -169,7 +169,7 @@ struct arch {
 
 	/* Decodes one instruction at code (which has len bytes). False: not an instruction. */
 	bool (*insn_decode)(const uint8_t *code, size_t len, struct insn *ret);
-	/* The same, quicker; op, is_nop and is_syscall may not be filled in. */
+	/* The same, quicker; op and is_nop may not be filled in. */
 	bool (*insn_skim)(const uint8_t *code, size_t len, struct insn *ret);
 	/*
 	 * True if a linker may have turned the instruction pre, which has a relocation of this type

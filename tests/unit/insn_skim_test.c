@@ -11,9 +11,10 @@
 static bool agree(const struct insn *a, const struct insn *b)
 {
 	return a->len == b->len && a->flow == b->flow && a->rel == b->rel &&
-	       a->rel_size == b->rel_size && (!a->rel_size || a->rel_off == b->rel_off) &&
-	       a->imm_size == b->imm_size && (!a->imm_size || a->imm_off == b->imm_off) &&
-	       a->disp_size == b->disp_size && (!a->disp_size || a->disp_off == b->disp_off) &&
+	       a->is_syscall == b->is_syscall && a->rel_size == b->rel_size &&
+	       (!a->rel_size || a->rel_off == b->rel_off) && a->imm_size == b->imm_size &&
+	       (!a->imm_size || a->imm_off == b->imm_off) && a->disp_size == b->disp_size &&
+	       (!a->disp_size || a->disp_off == b->disp_off) &&
 	       a->pc_relative_mem == b->pc_relative_mem;
 }
 

@@ -12,24 +12,27 @@
 #include "arch/x86_64/x86_64.h"
 
 #define LEN_MAX 15
+/* More are left to the decoder: so all that is looked at lies within LEN_MAX bytes. */
+#define PREFIXES_MAX 4
 
 /* What follows an opcode. */
 enum form {
-	REST, /* the decoder's */
-	NONE, /* nothing */
-	MODRM,
-	IMM8,
-	IMM32, /* 16 bits with an operand size prefix */
-	IMM64, /* the same; 64 bits with REX.W */
-	MOD8,  /* both */
-	MOD32,
-	JUMP8,
-	JUMP32,
-	GROUP3,  /* MODRM, and an immediate if its register is 0 or 1: test */
-	GROUP5,  /* MODRM, whose register says what it does */
-	GROUP11, /* MOD8 or MOD32 with register 0 only */
-	MEMORY,  /* MODRM that isn't a register */
-	PREFIX,
+	REST = 0,  /* the decoder's */
+	NONE = 1,  /* nothing */
+	MODRM = 2, /* may be or'ed with one of the three below */
+	IMM8 = 4,
+	IMM32 = 8,  /* 16 bits with an operand size prefix */
+	IMM64 = 16, /* the same; 64 bits with REX.W */
+	MOD8 = MODRM | IMM8,
+	MOD32 = MODRM | IMM32,
+	JUMP8 = 32,
+	JUMP32 = 64,
+	ODD = 128,            /* it depends on more: */
+	GROUP3 = ODD | MODRM, /* MODRM, and an immediate if its register is 0 or 1: test */
+	GROUP5 = GROUP3 | 1,  /* MODRM, whose register says what it does */
+	GROUP11 = GROUP3 | 4, /* MOD8 or MOD32 with register 0 only */
+	MEMORY = GROUP3 | 8,  /* MODRM that isn't a register */
+	PREFIX = ODD | 1,
 };
 
 /* clang-format off */
@@ -77,147 +80,172 @@ static const uint8_t forms_vector[256] = {
 };
 /* clang-format on */
 
+/*
+ * How long the operand is by its first byte, and the displacement in it; what a second one (SIB)
+ * may add isn't counted. ROW: of the eight registers, of which the fifth has a SIB.
+ */
+#define ROW(n, sib, sixth) n, n, n, n, sib, sixth, n, n
+#define ROWS(n, sib, sixth)                                                                        \
+	ROW(n, sib, sixth), ROW(n, sib, sixth), ROW(n, sib, sixth), ROW(n, sib, sixth),            \
+		ROW(n, sib, sixth), ROW(n, sib, sixth), ROW(n, sib, sixth), ROW(n, sib, sixth)
+static const uint8_t operand_len[256] = { ROWS(1, 2, 5), ROWS(2, 3, 2), ROWS(5, 6, 5),
+					  ROWS(1, 1, 1) };
+static const uint8_t operand_disp[256] = { ROWS(0, 0, 4), ROWS(1, 1, 1), ROWS(4, 4, 4),
+					   ROWS(0, 0, 0) };
+
+/* An instruction that is looked at. */
 struct skim {
-	const uint8_t *code;
-	size_t len, at;
+	const uint8_t *code; /* LEN_MAX bytes can be read */
+	size_t at;
 	bool operand_size, scalar, wide; /* 66; f2 or f3; REX.W */
-	struct insn insn;
 };
 
 /* The operand behind the opcode: a register, or memory with a displacement. */
-static bool take_modrm(struct skim *skim, uint8_t *ret_modrm)
+static void take_modrm(struct skim *skim, struct insn *insn)
 {
-	size_t disp = 0;
-	uint8_t modrm, mod, rm;
+	const uint8_t modrm = skim->code[skim->at];
+	size_t disp = operand_disp[modrm], len = operand_len[modrm];
 
-	if (skim->at >= skim->len)
-		return false;
-	modrm = skim->code[skim->at++];
-	mod = modrm >> 6;
-	rm = modrm & 7;
-	*ret_modrm = modrm;
-	if (mod == 3)
-		return true;
-	if (rm == 4) {
-		if (skim->at >= skim->len)
-			return false;
-		if (mod == 0 && (skim->code[skim->at] & 7) == 5)
-			disp = 4;
-		skim->at++;
-	} else if (mod == 0 && rm == 5) {
+	/* Without a base register. */
+	if ((modrm & 0xc7) == 0x04 && (skim->code[skim->at + 1] & 7) == 5) {
 		disp = 4;
-		skim->insn.pc_relative_mem = true;
+		len += 4;
 	}
-	disp = mod == 1 ? 1 : mod == 2 ? 4 : disp;
-	skim->insn.disp_off = disp ? (uint8_t)skim->at : 0;
-	skim->insn.disp_size = (uint8_t)disp;
-	skim->at += disp;
-	return true;
+	skim->at += len;
+	insn->pc_relative_mem = (modrm & 0xc7) == 0x05;
+	insn->disp_off = disp ? (uint8_t)(skim->at - disp) : 0;
+	insn->disp_size = (uint8_t)disp;
 }
 
-static void take_imm(struct skim *skim, size_t size)
+static void take_imm(struct skim *skim, struct insn *insn, size_t size)
 {
-	skim->insn.imm_off = (uint8_t)skim->at;
-	skim->insn.imm_size = (uint8_t)size;
+	insn->imm_off = (uint8_t)skim->at;
+	insn->imm_size = (uint8_t)size;
 	skim->at += size;
 }
 
-static bool take_jump(struct skim *skim, size_t size)
+static bool take_jump(struct skim *skim, struct insn *insn, size_t size)
 {
-	int8_t near;
 	int32_t far;
 
-	if (skim->at + size > skim->len || skim->operand_size || skim->scalar)
+	if (skim->operand_size || skim->scalar)
 		return false;
-	skim->insn.rel_off = (uint8_t)skim->at;
-	skim->insn.rel_size = (uint8_t)size;
-	memcpy(&near, skim->code + skim->at, sizeof(near));
-	if (size == sizeof(far))
-		memcpy(&far, skim->code + skim->at, sizeof(far));
-	skim->insn.rel = size == sizeof(far) ? far : near;
+	memcpy(&far, skim->code + skim->at, sizeof(far));
+	insn->rel_off = (uint8_t)skim->at;
+	insn->rel_size = (uint8_t)size;
+	insn->rel = size == sizeof(far) ? far : (int8_t)skim->code[skim->at];
 	skim->at += size;
 	return true;
+}
+
+/* The same as without ODD if true comes back. */
+static bool take_odd(const struct skim *skim, uint8_t opcode, enum form *form, struct insn *insn)
+{
+	const uint8_t modrm = skim->code[skim->at], reg = modrm >> 3 & 7;
+	const enum form imm = opcode & 1 ? MOD32 : MOD8;
+
+	switch (*form) {
+	case GROUP3:
+		*form = reg < 2 ? imm : MODRM;
+		return true;
+	case GROUP11:
+		*form = imm;
+		return !reg;
+	case MEMORY:
+		*form = MODRM;
+		return modrm >> 6 != 3;
+	case GROUP5:
+		*form = MODRM;
+		insn->flow = reg == 2   ? INSN_CALL_INDIRECT
+			     : reg == 4 ? INSN_JUMP_INDIRECT
+					: INSN_PLAIN;
+		return reg != 3 && reg != 5 && reg != 7;
+	default:
+		return false;
+	}
 }
 
 /* What follows the opcode; false: the decoder is to look. */
-static bool take_form(struct skim *skim, enum form form, uint8_t opcode)
+static bool take_form(struct skim *skim, enum form form, uint8_t opcode, struct insn *insn)
 {
-	size_t imm = skim->operand_size ? 2 : 4;
-	uint8_t modrm = 0, reg;
+	const size_t imm = skim->operand_size ? 2 : 4;
 
-	if (form == NONE)
-		return true;
-	if (form == IMM8 || form == IMM32 || form == IMM64) {
-		take_imm(skim, form == IMM8 ? 1 : form == IMM64 && skim->wide ? 8 : imm);
-		return form == IMM64 || !skim->wide || !skim->operand_size;
-	}
-	if (form == JUMP8 || form == JUMP32)
-		return take_jump(skim, form == JUMP8 ? 1 : 4);
-	if (skim->wide && skim->operand_size)
+	if (form & (JUMP8 | JUMP32))
+		return take_jump(skim, insn, form == JUMP8 ? 1 : 4);
+	if (skim->wide && skim->operand_size && form != NONE && form != IMM64)
 		return false;
-	if (!take_modrm(skim, &modrm))
+	if (form & ODD && !take_odd(skim, opcode, &form, insn))
 		return false;
-	reg = modrm >> 3 & 7;
-	if ((form == MEMORY && modrm >> 6 == 3) || (form == GROUP11 && reg))
-		return false;
-	if (form == MOD8 || (form == GROUP11 && opcode == 0xc6) ||
-	    (form == GROUP3 && opcode == 0xf6 && reg < 2))
-		take_imm(skim, 1);
-	else if (form == MOD32 || form == GROUP11 || (form == GROUP3 && reg < 2))
-		take_imm(skim, imm);
-	if (form != GROUP5)
-		return true;
-	skim->insn.flow = reg == 2   ? INSN_CALL_INDIRECT
-			  : reg == 4 ? INSN_JUMP_INDIRECT
-				     : INSN_PLAIN;
-	return reg != 3 && reg != 5 && reg != 7;
+	if (form & MODRM)
+		take_modrm(skim, insn);
+	if (form & IMM8)
+		take_imm(skim, insn, 1);
+	else if (form & IMM32)
+		take_imm(skim, insn, imm);
+	else if (form & IMM64)
+		take_imm(skim, insn, skim->wide ? 8 : imm);
+	return true;
 }
 
-static enum insn_flow flow_of(uint8_t opcode, bool two_bytes)
-{
-	if (two_bytes)
-		return (opcode & 0xf0) == 0x80 ? INSN_COND_JUMP : INSN_PLAIN;
-	if ((opcode & 0xf0) == 0x70)
-		return INSN_COND_JUMP;
-	if (opcode == 0xe8)
-		return INSN_CALL;
-	if (opcode == 0xe9 || opcode == 0xeb)
-		return INSN_JUMP;
-	return opcode == 0xc3 ? INSN_RETURN : INSN_PLAIN;
-}
+/* Of instructions of one byte, and behind 0f. */
+static const uint8_t flows[256] = {
+	[0x70 ... 0x7f] = INSN_COND_JUMP,
+	[0xc3] = INSN_RETURN,
+	[0xe8] = INSN_CALL,
+	[0xe9] = INSN_JUMP,
+	[0xeb] = INSN_JUMP,
+};
+static const uint8_t flows_0f[256] = { [0x80 ... 0x8f] = INSN_COND_JUMP };
 
-static bool skim(const uint8_t *code, size_t len, struct insn *ret)
+static bool skim(const uint8_t *code, struct insn *ret)
 {
-	struct skim skim = { .code = code, .len = len < LEN_MAX ? len : LEN_MAX };
-	bool two_bytes;
+	struct skim skim = { .code = code };
+	uint8_t byte = code[0];
 	enum form form;
-	uint8_t byte;
 
-	for (; skim.at < skim.len && forms[code[skim.at]] == PREFIX; skim.at++) {
-		skim.operand_size |= code[skim.at] == 0x66;
-		skim.scalar |= code[skim.at] >= 0xf2;
+	for (; forms[byte] == PREFIX; byte = code[++skim.at]) {
+		if (skim.at == PREFIXES_MAX)
+			return false;
+		skim.operand_size |= byte == 0x66;
+		skim.scalar |= byte >= 0xf2;
 	}
-	if (skim.at < skim.len && (code[skim.at] & 0xf0) == 0x40)
-		skim.wide = code[skim.at++] & 8;
-	two_bytes = skim.at + 1 < skim.len && code[skim.at] == 0x0f;
-	skim.at += two_bytes;
-	if (skim.at >= skim.len || (skim.scalar && (!two_bytes || skim.operand_size)))
-		return false;
-	byte = code[skim.at++];
-	form = !two_bytes ? forms[byte] : skim.scalar ? forms_scalar[byte] : forms_0f[byte];
-	if (two_bytes && skim.operand_size && !skim.scalar && form == REST)
-		form = forms_vector[byte];
+	if ((byte & 0xf0) == 0x40) {
+		skim.wide = byte & 8;
+		byte = code[++skim.at];
+	}
+	if (byte == 0x0f) {
+		byte = code[++skim.at];
+		form = skim.scalar ? forms_scalar[byte] : forms_0f[byte];
+		if (skim.operand_size && skim.scalar)
+			return false;
+		if (form == REST && skim.operand_size)
+			form = forms_vector[byte];
+		ret->flow = flows_0f[byte];
+	} else {
+		if (skim.scalar)
+			return false;
+		form = forms[byte];
+		ret->flow = flows[byte];
+	}
 	if (form == REST || form == PREFIX)
 		return false;
-	skim.insn.flow = flow_of(byte, two_bytes);
-	if (!take_form(&skim, form, byte) || skim.at > skim.len)
+	skim.at++;
+	if (!take_form(&skim, form, byte, ret))
 		return false;
-	skim.insn.len = (uint8_t)skim.at;
-	*ret = skim.insn;
+	ret->len = (uint8_t)skim.at;
 	return true;
 }
 
 bool x86_64_insn_skim(const uint8_t *code, size_t len, struct insn *ret)
 {
-	return skim(code, len, ret) || x86_64_insn_decode(code, len, ret);
+	uint8_t padded[LEN_MAX] = { 0 };
+	const uint8_t *bytes = code;
+
+	if (len < LEN_MAX) {
+		memcpy(padded, code, len);
+		bytes = padded;
+	}
+	*ret = (struct insn){ 0 };
+	return (skim(bytes, ret) && ret->len <= len && ret->len <= LEN_MAX) ||
+	       x86_64_insn_decode(code, len, ret);
 }
