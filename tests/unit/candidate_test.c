@@ -3,6 +3,8 @@
 // its libc
 
 #include <elf.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "proc/module.h"
 #include "tap.h"
@@ -65,6 +67,56 @@ static void test_samples(void)
 		vec_release(&image.segs);
 		vec_release(&image.syms);
 	}
+}
+
+/* The code of a large function is looked at piece by piece: a loop at its end, and a part of it. */
+static void test_large(void)
+{
+	enum { LEN = 200000 };
+	static const uint8_t loop[] = { 0xe9, 0, 0, 0, 0 };
+	static const struct {
+		const char *name;
+		int into; /* the byte that the loop leads to; -1: there is no loop, but half an insn */
+		const char *why;
+	} kinds[] = {
+		{ "a loop of 200000 bytes into the third byte", 2,
+		  "a branch leads into its first bytes" },
+		{ "a loop of 200000 bytes to the entry", 0, NULL },
+		{ "200000 bytes with what is no code among the last", -1,
+		  "its code can't be decoded" },
+	};
+	uint8_t *code = malloc(LEN);
+
+	for (size_t i = 0; code && i < ARRAY_SIZE(kinds); i++) {
+		struct image_seg seg = { .start = 0x1000, .len = LEN, .exec = true, .bytes = code };
+		struct image_sym sym = { kinds[i].name, NULL, 0x1000, LEN, STT_FUNC, STB_GLOBAL };
+		struct image image = { .start = 0x1000, .end = 0x1000 + LEN };
+		int32_t back = kinds[i].into - LEN;
+		candidate_vec candidates = { 0 };
+		struct uspl_err err = { 0 };
+
+		/* mov %eax, %ecx, but for one that makes the next ones lie at odd places. */
+		for (size_t at = 0; at < LEN; at += 2)
+			memcpy(code + at, (uint8_t[]){ 0x89, 0xc1 }, 2);
+		for (size_t at = 11; at + 2 <= LEN; at += 2)
+			memcpy(code + at, (uint8_t[]){ 0x89, 0xc1 }, 2);
+		memcpy(code + 8, (uint8_t[]){ 0x48, 0x89, 0xc1 }, 3);
+		memcpy(code + LEN - sizeof(loop), loop, sizeof(loop));
+		memcpy(code + LEN - sizeof(back), &back, sizeof(back));
+		if (kinds[i].into < 0)
+			memset(code + LEN - 40, 0x06, 40);
+		*(struct image_seg *)vec_push(&image.segs) = seg;
+		*(struct image_sym *)vec_push(&image.syms) = sym;
+		ok(candidates_find(&image, &candidates, &err) == 0 && candidates.n == 1 &&
+			   !candidates.items[0].why == !kinds[i].why,
+		   "%s", kinds[i].name);
+		if (candidates.n == 1 && kinds[i].why && candidates.items[0].why)
+			ok_str(candidates.items[0].why, kinds[i].why, kinds[i].name);
+		vec_release(&candidates);
+		vec_release(&image.segs);
+		vec_release(&image.syms);
+	}
+	free(code);
 }
 
 /* Names are the same with the version that a library's own symbol table has behind them. */
@@ -135,6 +187,7 @@ static void test_modules(void)
 int main(void)
 {
 	test_samples();
+	test_large();
 	test_versions();
 	test_modules();
 	return tap_done();

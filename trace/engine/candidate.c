@@ -36,19 +36,15 @@ static bool is_code(const struct image *image, taddr addr)
 	return seg && seg->exec && seg->bytes;
 }
 
-static int by_entry(const void *a, const void *b)
+/*
+ * Of several names for one place the one with a size, then the last of the alphabet, which begins
+ * with no underscore (as image_sym_at has it).
+ */
+static bool is_better(const struct image_sym *sym, const struct candidate *than)
 {
-	const struct candidate *x = a, *y = b;
-
-	if (x->entry != y->entry)
-		return x->entry < y->entry ? -1 : 1;
-	/*
-	 * Of several names for one place the one with a size, then the last of the alphabet, which
-	 * begins with no underscore (as image_sym_at has it).
-	 */
-	if (!x->size != !y->size)
-		return x->size ? -1 : 1;
-	return x->name && y->name ? strcmp(y->name, x->name) : 0;
+	if (!sym->size != !than->size)
+		return sym->size;
+	return !than->name || strcmp(sym->name, than->name) > 0;
 }
 
 static int by_place(const void *a, const void *b)
@@ -58,57 +54,49 @@ static int by_place(const void *a, const void *b)
 	return x->entry < y->entry ? -1 : x->entry > y->entry;
 }
 
-static int add(candidate_vec *candidates, const char *name, taddr entry, uint64_t size,
-	       struct uspl_err *err)
-{
-	struct candidate *candidate = vec_push(candidates);
-
-	if (!candidate)
-		return uspl_fail_nomem(err);
-	*candidate = (struct candidate){ .name = name, .entry = entry, .size = size };
-	return 0;
-}
-
+/* Symbols and starts, which are sorted, become one list; of each place there is one. */
 static int collect(const struct image *image, candidate_vec *candidates, struct uspl_err *err)
 {
-	const struct image_sym *sym;
-	const taddr *start;
-	int rc = 0;
+	size_t i = 0, j = 0;
 
-	vec_for_each (&image->syms, sym)
-		if ((sym->type == STT_FUNC || sym->type == STT_GNU_IFUNC) &&
-		    is_code(image, sym->addr)) {
-			rc = add(candidates, sym->name, sym->addr, sym->size, err);
-			if (rc)
-				return rc;
+	while (i < image->syms.n || j < image->starts.n) {
+		const struct image_sym *sym = i < image->syms.n ? &image->syms.items[i] : NULL;
+		struct candidate *last =
+			candidates->n ? &candidates->items[candidates->n - 1] : NULL;
+		taddr entry;
+
+		if (sym && j < image->starts.n && image->starts.items[j] < sym->addr)
+			sym = NULL;
+		entry = sym ? sym->addr : image->starts.items[j];
+		i += sym != NULL;
+		j += sym == NULL;
+		if ((sym && sym->type != STT_FUNC && sym->type != STT_GNU_IFUNC) ||
+		    !is_code(image, entry))
+			continue;
+		if (last && last->entry == entry && !(sym && is_better(sym, last)))
+			continue;
+		if (!last || last->entry != entry)
+			last = vec_push(candidates);
+		if (!last)
+			return uspl_fail_nomem(err);
+		*last = (struct candidate){ .entry = entry };
+		if (sym) {
+			last->name = sym->name;
+			last->size = sym->size;
 		}
-	vec_for_each (&image->starts, start)
-		if (is_code(image, *start)) {
-			rc = add(candidates, NULL, *start, 0, err);
-			if (rc)
-				return rc;
-		}
+	}
 	return 0;
 }
 
-/* Sorts, keeps one of each place, and gives those without a size the room up to the next. */
+/* Those without a size get the room up to the next. */
 static void settle(const struct image *image, candidate_vec *candidates)
 {
-	size_t n = 0;
-
-	if (!candidates->n)
-		return;
-	qsort(candidates->items, candidates->n, sizeof(*candidates->items), by_entry);
-	for (size_t i = 0; i < candidates->n; i++)
-		if (!n || candidates->items[i].entry != candidates->items[n - 1].entry)
-			candidates->items[n++] = candidates->items[i];
-	candidates->n = n;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < candidates->n; i++) {
 		struct candidate *candidate = &candidates->items[i];
 		const struct image_seg *seg = image_seg_at(image, candidate->entry);
 		taddr end = seg->start + seg->len;
 
-		if (i + 1 < n && candidates->items[i + 1].entry < end)
+		if (i + 1 < candidates->n && candidates->items[i + 1].entry < end)
 			end = candidates->items[i + 1].entry;
 		if (!candidate->size || candidate->size > end - candidate->entry)
 			candidate->size = end - candidate->entry;
@@ -145,7 +133,7 @@ static size_t first_len(const uint8_t *code, size_t len)
 {
 	struct insn insn;
 
-	return arch_native()->insn_decode(code, len, &insn) ? insn.len : 0;
+	return arch_native()->insn_skim(code, len, &insn) ? insn.len : 0;
 }
 
 /*
@@ -157,12 +145,12 @@ static const char *make_room(const uint8_t *code, size_t len, size_t want,
 {
 	uint8_t moved[INSN_MOVED_MAX];
 	struct insn insn = { 0 };
-	size_t n = 0, n_insns = 0, moved_len;
+	size_t n = 0, n_insns = 0, n_moved = 0, moved_len;
 
 	while (n < want) {
 		if (n >= len)
 			return "it is too short";
-		if (!arch_native()->insn_decode(code + n, len - n, &insn))
+		if (!arch_native()->insn_skim(code + n, len - n, &insn))
 			return "its first instructions can't be decoded";
 		/*
 		 * A thread that waits there is behind it, and may come back to where the jump would
@@ -174,6 +162,7 @@ static const char *make_room(const uint8_t *code, size_t len, size_t want,
 			      &moved_len, NULL) < 0)
 			return "its first instructions can't be moved";
 		n += insn.len;
+		n_moved += moved_len;
 		n_insns++;
 		if (n < want && (insn.flow == INSN_CALL || insn.flow == INSN_CALL_INDIRECT))
 			return "a call returns into its first bytes";
@@ -181,6 +170,7 @@ static const char *make_room(const uint8_t *code, size_t len, size_t want,
 			return "it ends within its first bytes";
 	}
 	candidate->len = (uint8_t)n;
+	candidate->moved = (uint8_t)n_moved;
 	candidate->guard = n_insns > 1 ? (uint8_t)n : 1;
 	/* A return to the end of the moved bytes finds there what it expects. */
 	if (n_insns > 1 && (insn.flow == INSN_CALL || insn.flow == INSN_CALL_INDIRECT))
@@ -188,17 +178,23 @@ static const char *make_room(const uint8_t *code, size_t len, size_t want,
 	return NULL;
 }
 
-static void judge(const struct image *image, const struct xrefs *xrefs, struct candidate *candidate)
+/* What its code alone tells; what other code has to do with it is seen later. */
+static void judge(const struct image *image, struct candidate *candidate)
 {
-	const uint8_t *code = image_bytes(image, candidate->entry, candidate->size);
-	size_t want = arch_native()->jump_len, mark, free;
+	const size_t want = arch_native()->jump_len;
+	const uint8_t *code = candidate->size > SIZE_MAX_MOVED
+				      ? NULL
+				      : image_bytes(image, candidate->entry, candidate->size);
+	size_t mark, free;
 
-	if (!code || candidate->size > SIZE_MAX_MOVED) {
-		candidate->why = code ? "it is too large" : "its code can't be read";
+	if (!code) {
+		candidate->why = candidate->size > SIZE_MAX_MOVED ? "it is too large"
+								  : "its code can't be read";
 		return;
 	}
 	memcpy(candidate->code, code,
 	       candidate->size < CANDIDATE_CODE ? candidate->size : CANDIDATE_CODE);
+	candidate->entry_only = arch_native()->minds_return(code, candidate->size);
 	/*
 	 * The jump goes over the mark, which nothing checks while shadow stacks and the like are
 	 * off: an update's jump goes to the very entry as well.
@@ -213,47 +209,93 @@ static void judge(const struct image *image, const struct xrefs *xrefs, struct c
 		return;
 	}
 	candidate->why = make_room(code, candidate->size, want, candidate);
-	if (!candidate->why && xrefs_have(xrefs, candidate->entry, XREF_UNKNOWN))
-		candidate->why = "its code can't be decoded";
-	if (!candidate->why &&
-	    xrefs_branch_into(xrefs, candidate->entry + 1, candidate->entry + candidate->len))
-		candidate->why = "a branch leads into its first bytes";
 	if (!candidate->why)
 		candidate->kind = CANDIDATE_MOVED;
+}
+
+/* What jumps on to something else before it does anything but compute. */
+struct jump_on {
+	taddr from, to;
+};
+
+typedef VEC(struct jump_on) jump_on_vec;
+
+/* Goes through the code once, upwards: what it refers to, what can be done with each function. */
+static int look_through(const struct image *image, candidate_vec *candidates, struct xrefs *xrefs,
+			jump_on_vec *jumps, struct uspl_err *err)
+{
+	taddr from = candidates->n ? candidates->items[0].entry : 0;
+
+	for (size_t i = 0; i < candidates->n; i++) {
+		struct candidate *candidate = &candidates->items[i];
+		struct jump_on *jump;
+		taddr to;
+
+		xrefs_add_code(xrefs, image, i, candidate->size, &to);
+		judge(image, candidate);
+		image_forget(image, &from, candidate->entry);
+		if (!to)
+			continue;
+		jump = vec_push(jumps);
+		if (!jump)
+			return uspl_fail_nomem(err);
+		*jump = (struct jump_on){ candidate->entry, to };
+	}
+	xrefs_add_data(xrefs, image);
+	return 0;
 }
 
 /* True if a beginning without a name can be traced as if it were called. */
 static bool is_like_function(const struct image *image, const struct xrefs *xrefs,
 			     const struct candidate *candidate)
 {
-	const uint8_t *code = image_bytes(image, candidate->entry, candidate->size);
+	const uint8_t *code;
 
-	return xrefs_have(xrefs, candidate->entry, XREF_TAKEN) ||
-	       (code && (arch_native()->landing_mark(code, candidate->size) ||
-			 (xrefs_have(xrefs, candidate->entry, XREF_JUMP) &&
-			  arch_native()->ignores_flags(code, candidate->size))));
+	if (xrefs_have(xrefs, candidate->entry, XREF_TAKEN) ||
+	    arch_native()->landing_mark(candidate->code, sizeof(candidate->code)))
+		return true;
+	if (!xrefs_have(xrefs, candidate->entry, XREF_JUMP) || candidate->size > SIZE_MAX_MOVED)
+		return false;
+	code = image_bytes(image, candidate->entry, candidate->size);
+	return code && arch_native()->ignores_flags(code, candidate->size);
 }
 
-/*
- * The candidate that the code at the entry jumps on to, before it does anything but compute; or
- * NULL.
- */
-static const struct candidate *goes_on_to(const struct image *image,
-					  const candidate_vec *candidates,
-					  const struct candidate *candidate)
+static void reject(struct candidate *candidate, const char *why)
 {
-	const uint8_t *code = image_bytes(image, candidate->entry, candidate->size);
-	struct candidate key = { 0 };
-	struct insn insn = { 0 };
-	uint64_t at = 0;
+	candidate->kind = CANDIDATE_NONE;
+	candidate->why = why;
+}
 
-	while (code && at < candidate->size && insn.flow == INSN_PLAIN) {
-		if (!arch_native()->insn_decode(code + at, candidate->size - at, &insn))
-			return NULL;
-		at += insn.len;
+/* What its name, and what other code has to do with it, leave of what the code would allow. */
+static void settle_kind(const struct image *image, const struct xrefs *xrefs,
+			const struct untraceable *untraceable, struct candidate *candidate)
+{
+	const char *why = untraceable_why(untraceable, candidate->name);
+
+	if (why) {
+		reject(candidate, why);
+		candidate->entry_only = false;
+		return;
 	}
-	key.entry = candidate->entry + at + (taddr)insn.rel;
-	return code && insn.flow == INSN_JUMP
+	candidate->entry_only |= untraceable_entry_only(untraceable, candidate);
+	if (!candidate->name && !xrefs_have(xrefs, candidate->entry, XREF_CALL) &&
+	    !is_like_function(image, xrefs, candidate)) {
+		reject(candidate, "it may be a part of another function");
+		return;
+	}
+	if (candidate->kind != CANDIDATE_MOVED)
+		return;
+	if (xrefs_have(xrefs, candidate->entry, XREF_UNKNOWN))
+		reject(candidate, "its code can't be decoded");
+	else if (xrefs_branch_behind(xrefs, candidate->entry, candidate->len))
+		reject(candidate, "a branch leads into its first bytes");
+}
+
+static struct candidate *find(const candidate_vec *candidates, taddr entry)
+{
+	const struct candidate key = { .entry = entry };
+
+	return candidates->n
 		       ? bsearch(&key, candidates->items, candidates->n, sizeof(key), by_place)
 		       : NULL;
 }
@@ -262,16 +304,16 @@ static const struct candidate *goes_on_to(const struct image *image,
  * A function that jumps on to one whose entry only can be traced (_setjmp does) is such a one as
  * well.
  */
-static void judge_jumps(const struct image *image, candidate_vec *candidates)
+static void follow_jumps(const jump_on_vec *jumps, candidate_vec *candidates)
 {
-	taddr from = candidates->n ? candidates->items[0].entry : 0;
-	struct candidate *candidate;
+	const struct jump_on *jump;
 
-	vec_for_each (candidates, candidate) {
-		const struct candidate *next = goes_on_to(image, candidates, candidate);
+	vec_for_each (jumps, jump) {
+		struct candidate *candidate = find(candidates, jump->from);
+		const struct candidate *next = find(candidates, jump->to);
 
-		candidate->entry_only |= next && next->entry_only;
-		image_forget(image, &from, candidate->entry);
+		if (candidate && next)
+			candidate->entry_only |= next->entry_only;
 	}
 }
 
@@ -292,61 +334,37 @@ static void drop_parts(const struct image *image, const struct xrefs *xrefs,
 	candidates->n = n;
 }
 
-/* pieces: filled in, and referred to by *ret. */
-static int find_xrefs(const struct image *image, const candidate_vec *candidates,
-		      code_pieces *pieces, struct xrefs *ret, struct uspl_err *err)
-{
-	const struct candidate *candidate;
-
-	vec_for_each (candidates, candidate) {
-		struct code_piece *piece = vec_push(pieces);
-
-		if (!piece)
-			return uspl_fail_nomem(err);
-		*piece = (struct code_piece){ candidate->entry, candidate->size };
-	}
-	return xrefs_find(image, pieces, ret, err);
-}
-
-static void judge_all(const struct image *image, const struct xrefs *xrefs,
-		      candidate_vec *candidates)
-{
-	struct untraceable untraceable;
-	taddr from = candidates->n ? candidates->items[0].entry : 0;
-	struct candidate *candidate;
-
-	untraceable_init(&untraceable, image, candidates);
-	vec_for_each (candidates, candidate) {
-		candidate->why = untraceable_why(&untraceable, candidate->name);
-		if (candidate->why)
-			continue;
-		if (!candidate->name && !xrefs_have(xrefs, candidate->entry, XREF_CALL) &&
-		    !is_like_function(image, xrefs, candidate))
-			candidate->why = "it may be a part of another function";
-		else
-			judge(image, xrefs, candidate);
-		candidate->entry_only = untraceable_entry_only(&untraceable, candidate);
-		image_forget(image, &from, candidate->entry);
-	}
-}
-
 int candidates_find(const struct image *image, candidate_vec *ret, struct uspl_err *err)
 {
 	auto_vec candidate_vec candidates = { 0 };
-	auto_vec code_pieces pieces = { 0 };
-	struct xrefs xrefs = { 0 };
+	auto_vec addr_vec starts = { 0 };
+	auto_vec jump_on_vec jumps = { 0 };
+	auto_xrefs struct xrefs xrefs = { 0 };
+	struct untraceable untraceable;
+	struct candidate *candidate;
 	int rc = collect(image, &candidates, err);
 
 	if (rc)
 		return rc;
 	settle(image, &candidates);
-	rc = find_xrefs(image, &candidates, &pieces, &xrefs, err);
+	vec_for_each (&candidates, candidate) {
+		taddr *start = vec_push(&starts);
+
+		if (!start)
+			return uspl_fail_nomem(err);
+		*start = candidate->entry;
+	}
+	rc = xrefs_init(&xrefs, &starts, err);
+	if (rc)
+		return rc;
+	rc = look_through(image, &candidates, &xrefs, &jumps, err);
 	if (rc)
 		return rc;
 	drop_parts(image, &xrefs, &candidates);
-	judge_all(image, &xrefs, &candidates);
-	judge_jumps(image, &candidates);
-	xrefs_release(&xrefs);
+	untraceable_init(&untraceable, image, &candidates);
+	vec_for_each (&candidates, candidate)
+		settle_kind(image, &xrefs, &untraceable, candidate);
+	follow_jumps(&jumps, &candidates);
 	*ret = candidates;
 	candidates = (candidate_vec){ 0 };
 	return 0;

@@ -23,20 +23,22 @@ enum candidate_kind { CANDIDATE_NONE, CANDIDATE_NOPS, CANDIDATE_MOVED };
 /* Enough for all instructions that begin in the bytes of a jump. */
 #define CANDIDATE_CODE 32
 
+/* A large library has a hundred thousand: they are kept small. */
 struct candidate {
 	const char *name; /* the image's; NULL: not known */
 	taddr entry;      /* the function */
 	uint64_t size;    /* of its code, up to the next function if nothing else is known */
-	enum candidate_kind kind;
-	uint8_t len; /* bytes from the entry to where the body goes on */
-	/* No thread may stand in this many bytes, but at the first; 1: they are one instruction. */
-	uint8_t guard;
+	taddr patched;    /* where the jump of an update or a probe at the entry leads; 0: none */
+	const char *why;  /* CANDIDATE_NONE: a text that is never freed */
 	/* What the program itself has at the entry; zeros behind its end. */
 	uint8_t code[CANDIDATE_CODE];
-	taddr patched;   /* where the jump of an update or a probe at the entry leads; 0: none */
-	bool entry_only; /* its return can't be traced: it returns twice, or looks at its caller */
-	const char *why; /* CANDIDATE_NONE: a text that is never freed */
 	uint32_t listen; /* where it is in a plan (listen_plan.h), + 1; 0: it isn't listened to */
+	uint8_t kind;    /* enum candidate_kind */
+	uint8_t len;     /* bytes from the entry to where the body goes on */
+	uint8_t moved;   /* CANDIDATE_MOVED: the bytes that these become elsewhere */
+	/* No thread may stand in this many bytes, but at the first; 1: they are one instruction. */
+	uint8_t guard;
+	bool entry_only; /* its return can't be traced: it returns twice, or looks at its caller */
 };
 
 typedef VEC(struct candidate) candidate_vec;

@@ -137,14 +137,15 @@ static int ask(const struct trace_request *request, struct listen_function *func
 	return 0;
 }
 
-static int keep_wanted(struct listen_function *function, const candidate_vec *all,
+/* Those that aren't wanted are dropped. */
+static int keep_wanted(struct listen_function *function, candidate_vec *candidates,
 		       const struct trace_request *request, const struct marks *marks,
-		       candidate_vec *ret, struct uspl_err *err)
+		       struct uspl_err *err)
 {
-	const struct candidate *candidate;
+	size_t n = 0;
 
-	vec_for_each (all, candidate) {
-		struct candidate *place, found = *candidate;
+	for (size_t i = 0; i < candidates->n; i++) {
+		struct candidate *candidate = &candidates->items[i];
 		bool wanted;
 		int rc;
 
@@ -152,16 +153,13 @@ static int keep_wanted(struct listen_function *function, const candidate_vec *al
 		    (candidate->entry_only && !request->entries) ||
 		    marks_cover(marks, candidate->entry, candidate->len))
 			continue;
-		rc = ask(request, function, &found, &wanted, err);
+		rc = ask(request, function, candidate, &wanted, err);
 		if (rc)
 			return rc;
-		if (!wanted)
-			continue;
-		place = vec_push(ret);
-		if (!place)
-			return uspl_fail_nomem(err);
-		*place = found;
+		if (wanted)
+			candidates->items[n++] = *candidate;
 	}
+	candidates->n = n;
 	return 0;
 }
 
@@ -171,7 +169,7 @@ int choose_candidates(const struct proc *proc, const struct module *module,
 {
 	auto_marks struct marks marks = { 0 };
 	auto_image struct image *image = NULL;
-	auto_vec candidate_vec all = { 0 };
+	auto_vec candidate_vec candidates = { 0 };
 	struct listen_function function = { .module = module };
 	int rc = marks_read(proc, &marks, err);
 
@@ -180,15 +178,20 @@ int choose_candidates(const struct proc *proc, const struct module *module,
 	rc = overlay_bare_image(proc, module, updates, &marks, &image, err);
 	if (rc)
 		return rc;
-	rc = candidates_find(image, &all, err);
+	rc = candidates_find(image, &candidates, err);
 	if (rc)
 		return rc;
-	rc = candidates_spare(proc, &all, err);
+	rc = candidates_spare(proc, &candidates, err);
 	if (rc)
 		return rc;
 	function.image = image;
-	rc = keep_wanted(&function, &all, request, &marks, ret, err);
+	rc = keep_wanted(&function, &candidates, request, &marks, err);
 	if (rc)
 		return rc;
-	return note_jumps(proc, updates, &marks, ret, err);
+	rc = note_jumps(proc, updates, &marks, &candidates, err);
+	if (rc)
+		return rc;
+	*ret = candidates;
+	candidates = (candidate_vec){ 0 };
+	return 0;
 }

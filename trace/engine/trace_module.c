@@ -362,21 +362,30 @@ static int write_all(struct trace_module *trace_module, struct uspl_err *err)
 	return proc_write(trace_module->proc, head->self, info.data, info.len, err);
 }
 
+/* How long the text will be, wherever it lies. */
+static uint64_t text_len_of(const struct trace_module *trace_module)
+{
+	uint64_t len = trace_module->candidates->n * USPL_TRACE_THUNK;
+	const struct candidate *candidate;
+
+	vec_for_each (trace_module->candidates, candidate) {
+		len = (len + WORD - 1) / WORD * WORD;
+		len += 2 * USPL_TRACE_SITE_BYTES + candidate->moved;
+		if (listen_site(trace_module, candidate))
+			len = (len + WORD - 1) / WORD * WORD + USPL_LISTEN_STUB;
+	}
+	return len;
+}
+
 /* Finds a place, maps it, and makes the text for it. */
 static int settle(struct trace_module *trace_module, struct uspl_err *err)
 {
+	const uint64_t text_len = text_len_of(trace_module);
 	bool taken = true;
-	uint64_t text_len;
-	int rc;
 
-	/* Once for its length, which doesn't depend on the place. */
-	place(trace_module, trace_module->module->start, 0);
-	rc = make_text(trace_module, err);
-	text_len = trace_module->text.len;
-	if (rc)
-		return rc;
 	for (int i = 0; taken && i < TRIES; i++) {
 		taddr map;
+		int rc;
 
 		place(trace_module, trace_module->module->start, text_len);
 		map = mappings_find_hole(&trace_module->proc->maps, trace_module->module->start,
@@ -392,11 +401,8 @@ static int settle(struct trace_module *trace_module, struct uspl_err *err)
 		rc = make_text(trace_module, err);
 		if (rc)
 			return rc;
-		if (trace_module->text.len != text_len) {
-			rc = uspl_fail(err, USPL_E_BUG, "moved code changes its length");
-			if (rc)
-				return rc;
-		}
+		if (trace_module->text.len != text_len)
+			return uspl_fail(err, USPL_E_BUG, "moved code changes its length");
 		/* All of it but the ends is written. */
 		rc = memcg_require(trace_module->proc, trace_module->region.head.map_len, err);
 		if (rc)

@@ -101,13 +101,23 @@ static bool is_unwinder(const struct image *image)
 static bool is_go(const struct image *image)
 {
 	static const char mark[] = "\xff Go buildinf:";
+	enum { WINDOW = 64 << 10 };
 	const struct image_seg *seg;
 
-	vec_for_each (&image->segs, seg)
-		for (size_t at = -seg->start % GO_MARK_ALIGN;
-		     seg->write && seg->bytes && at + sizeof(mark) <= seg->len; at += GO_MARK_ALIGN)
-			if (!memcmp(seg->bytes + at, mark, sizeof(mark) - 1))
-				return true;
+	vec_for_each (&image->segs, seg) {
+		size_t at = -seg->start % GO_MARK_ALIGN;
+		taddr from = seg->start + at;
+
+		for (; seg->write && at + sizeof(mark) <= seg->len; at += WINDOW) {
+			size_t len = seg->len - at < WINDOW ? seg->len - at : WINDOW;
+			const uint8_t *bytes = image_bytes(image, seg->start + at, len);
+
+			for (size_t i = 0; bytes && i + sizeof(mark) <= len; i += GO_MARK_ALIGN)
+				if (!memcmp(bytes + i, mark, sizeof(mark) - 1))
+					return true;
+			image_forget(image, &from, seg->start + at);
+		}
+	}
 	return false;
 }
 
@@ -141,11 +151,8 @@ const char *untraceable_why(const struct untraceable *untraceable, const char *n
 bool untraceable_entry_only(const struct untraceable *untraceable,
 			    const struct candidate *candidate)
 {
-	const uint8_t *code = image_bytes(untraceable->image, candidate->entry, candidate->size);
-
 	return (untraceable->frames && image_lacks_frame(untraceable->image, candidate->entry)) ||
 	       (untraceable->unwinder && !candidate->name) ||
 	       listed(returns_twice, ARRAY_SIZE(returns_twice), candidate->name) ||
-	       listed(looks_at_caller, ARRAY_SIZE(looks_at_caller), candidate->name) ||
-	       (code && arch_native()->minds_return(code, candidate->size));
+	       listed(looks_at_caller, ARRAY_SIZE(looks_at_caller), candidate->name);
 }

@@ -7,8 +7,9 @@
  * the program can lie anywhere. What comes out of tables of distances (of a switch) isn't seen: it
  * leads to no beginning of a function.
  *
- * A large library has millions of branches. So what is asked is noted as bits: of branches, whether
- * one leads to a byte; of all else, how a beginning is referred to.
+ * A large library has millions of branches, and a few functions for each of its pages. So what is
+ * kept is what is asked: of each piece how its beginning is referred to, and to which of its first
+ * bytes branches lead.
  */
 
 #include "trace/engine/xrefs.h"
@@ -18,7 +19,11 @@
 #include "arch/arch.h"
 
 #define INSN_LEN_MAX 15
-#define BITS 64
+/* As much code is asked for at once. */
+#define WINDOW (64u << 10)
+/* An index of as many buckets for each piece, and some more, is made. */
+#define BUCKETS 4
+#define BUCKETS_LEAST 1024
 
 bool xrefs_hold(const addr_vec *addrs, taddr addr)
 {
@@ -27,59 +32,73 @@ bool xrefs_hold(const addr_vec *addrs, taddr addr)
 	return i < addrs->n && addrs->items[i] == addr;
 }
 
-/* What xrefs_find works on. */
-struct search {
-	const struct image *image;
-	struct xrefs xrefs;
-};
-
-static bool test(const uint64_t *bits, uint64_t i)
+/* The last piece that begins at addr or below; their number if there is none. */
+static size_t piece_below(const struct xrefs *xrefs, taddr addr)
 {
-	return bits[i / BITS] >> i % BITS & 1;
-}
+	const taddr *starts = xrefs->starts.items;
+	size_t bucket, low, high;
 
-static void set(uint64_t *bits, uint64_t i)
-{
-	bits[i / BITS] |= 1ull << i % BITS;
+	if (!xrefs->starts.n || addr < starts[0])
+		return xrefs->starts.n;
+	bucket = (addr - starts[0]) >> xrefs->shift;
+	if (bucket >= xrefs->n_buckets)
+		return xrefs->starts.n - 1;
+	low = xrefs->buckets[bucket];
+	high = xrefs->buckets[bucket + 1];
+	/* Most buckets have one beginning or none. */
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (starts[mid] <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low - 1;
 }
 
 /* Which piece begins at addr; their number if none does. */
 static size_t piece_at(const struct xrefs *xrefs, taddr addr)
 {
-	uint64_t i = addr - xrefs->start;
+	size_t i = piece_below(xrefs, addr);
 
-	if (i >= xrefs->len || !test(xrefs->begins, i))
-		return xrefs->pieces->n;
-	return vec_lower_bound(xrefs->pieces, it, it->start < addr);
+	return i < xrefs->starts.n && xrefs->starts.items[i] == addr ? i : xrefs->starts.n;
 }
 
 static void note(struct xrefs *xrefs, taddr addr, enum xref kind)
 {
 	size_t i = piece_at(xrefs, addr);
 
-	if (i < xrefs->pieces->n)
+	if (i < xrefs->starts.n)
 		xrefs->kinds[i] |= (uint8_t)kind;
 }
 
-static void note_branch(struct xrefs *xrefs, taddr target)
+/* kind: what it is if it leads to a beginning; 0: no reference. */
+static void note_branch(struct xrefs *xrefs, taddr target, unsigned int kind)
 {
-	if (target - xrefs->start < xrefs->len)
-		set(xrefs->branches, target - xrefs->start);
+	size_t i = piece_below(xrefs, target);
+	uint64_t off = i < xrefs->starts.n ? target - xrefs->starts.items[i] : XREFS_FIRST_BYTES;
+
+	if (off >= XREFS_FIRST_BYTES)
+		return;
+	xrefs->branches[i] |= 1u << off;
+	if (!off)
+		xrefs->kinds[i] |= (uint8_t)kind;
 }
 
 bool xrefs_have(const struct xrefs *xrefs, taddr addr, enum xref kind)
 {
 	size_t i = piece_at(xrefs, addr);
 
-	return i < xrefs->pieces->n && xrefs->kinds[i] & kind;
+	return i < xrefs->starts.n && xrefs->kinds[i] & kind;
 }
 
-bool xrefs_branch_into(const struct xrefs *xrefs, taddr from, taddr to)
+bool xrefs_branch_behind(const struct xrefs *xrefs, taddr start, size_t len)
 {
-	for (taddr addr = from; addr < to; addr++)
-		if (addr - xrefs->start < xrefs->len && test(xrefs->branches, addr - xrefs->start))
-			return true;
-	return false;
+	const uint32_t behind = (uint32_t)((1ull << len) - 1) & ~1u;
+	size_t i = piece_at(xrefs, start);
+
+	return i < xrefs->starts.n && xrefs->branches[i] & behind;
 }
 
 /* The constant of an instruction; 0 if it has none that could be an address. */
@@ -116,15 +135,13 @@ static void add_insn(struct xrefs *xrefs, const uint8_t *code, const struct insn
 
 	switch (insn->flow) {
 	case INSN_CALL:
-		note(xrefs, target, XREF_CALL);
-		note_branch(xrefs, target);
+		note_branch(xrefs, target, XREF_CALL);
 		break;
 	case INSN_JUMP:
-		note(xrefs, target, XREF_JUMP);
-		note_branch(xrefs, target);
+		note_branch(xrefs, target, XREF_JUMP);
 		break;
 	case INSN_COND_JUMP:
-		note_branch(xrefs, target);
+		note_branch(xrefs, target, 0);
 		break;
 	default:
 		note(xrefs, constant(code, insn), XREF_TAKEN);
@@ -132,89 +149,99 @@ static void add_insn(struct xrefs *xrefs, const uint8_t *code, const struct insn
 	}
 }
 
-static void add_piece(struct search *search, size_t i)
+void xrefs_add_code(struct xrefs *xrefs, const struct image *image, size_t i, uint64_t size,
+		    taddr *ret_jump)
 {
-	const struct code_piece *piece = &search->xrefs.pieces->items[i];
-	const uint8_t *code = image_bytes(search->image, piece->start, piece->size);
-	size_t at = 0;
+	taddr start = xrefs->starts.items[i];
+	bool plain = true;
+	uint64_t at = 0;
 
-	while (code && at < piece->size) {
-		struct insn insn;
+	*ret_jump = 0;
+	while (at < size) {
+		size_t len = size - at < WINDOW ? (size_t)(size - at) : WINDOW, off = 0;
+		/* What is cut off at a window's end is looked at in the next one. */
+		size_t end = len == size - at ? len : len - INSN_LEN_MAX;
+		const uint8_t *code = image_bytes(image, start + at, len);
 
-		if (!arch_native()->insn_skim(code + at, piece->size - at, &insn)) {
-			/* At the end there may be padding that isn't code, or half of an insn. */
-			if (piece->size - at >= INSN_LEN_MAX)
-				search->xrefs.kinds[i] |= XREF_UNKNOWN;
+		if (!code)
 			return;
+		while (off < end) {
+			struct insn insn;
+			taddr next;
+
+			if (!arch_native()->insn_skim(code + off, len - off, &insn)) {
+				/*
+				 * At the end there may be padding that isn't code, or half of an
+				 * insn.
+				 */
+				if (size - at - off >= INSN_LEN_MAX)
+					xrefs->kinds[i] |= XREF_UNKNOWN;
+				return;
+			}
+			next = start + at + off + insn.len;
+			if (plain && insn.flow == INSN_JUMP)
+				*ret_jump = next + (taddr)insn.rel;
+			plain &= insn.flow == INSN_PLAIN;
+			add_insn(xrefs, code + off, &insn, next);
+			off += insn.len;
 		}
-		add_insn(&search->xrefs, code + at, &insn, piece->start + at + insn.len);
-		at += insn.len;
+		at += off;
 	}
 }
 
-/* The words of a segment that isn't code. */
-static void add_data(struct search *search, const struct image_seg *seg)
+void xrefs_add_data(struct xrefs *xrefs, const struct image *image)
 {
-	if (seg->exec || !seg->bytes)
-		return;
-	for (size_t at = -seg->start % sizeof(taddr); at + sizeof(taddr) <= seg->len;
-	     at += sizeof(taddr)) {
-		taddr word;
-
-		memcpy(&word, seg->bytes + at, sizeof(word));
-		note(&search->xrefs, word, XREF_TAKEN);
-	}
-}
-
-static int make_room(struct xrefs *xrefs, struct uspl_err *err)
-{
-	const code_pieces *pieces = xrefs->pieces;
-	const struct code_piece *piece;
-	size_t words;
-
-	vec_for_each (pieces, piece) {
-		uint64_t end = piece->start + piece->size - pieces->items[0].start;
-
-		xrefs->len = end > xrefs->len ? end : xrefs->len;
-	}
-	xrefs->start = pieces->n ? pieces->items[0].start : 0;
-	words = xrefs->len / BITS + 1;
-	xrefs->kinds = calloc(pieces->n + 1, 1);
-	xrefs->branches = calloc(words, sizeof(uint64_t));
-	xrefs->begins = calloc(words, sizeof(uint64_t));
-	if (!xrefs->kinds || !xrefs->branches || !xrefs->begins)
-		return uspl_fail_nomem(err);
-	vec_for_each (pieces, piece)
-		if (piece->start - xrefs->start < xrefs->len)
-			set(xrefs->begins, piece->start - xrefs->start);
-	return 0;
-}
-
-int xrefs_find(const struct image *image, const code_pieces *pieces, struct xrefs *ret,
-	       struct uspl_err *err)
-{
-	struct search search = { .image = image, .xrefs.pieces = pieces };
 	const struct image_seg *seg;
-	taddr from = pieces->n ? pieces->items[0].start : 0;
-	int rc = make_room(&search.xrefs, err);
 
-	if (rc) {
-		xrefs_release(&search.xrefs);
-		return rc;
+	vec_for_each (&image->segs, seg) {
+		size_t at = -seg->start % sizeof(taddr);
+		taddr from = seg->start + at;
+
+		for (; !seg->exec && at + sizeof(taddr) <= seg->len; at += WINDOW) {
+			size_t len = seg->len - at < WINDOW ? seg->len - at : WINDOW;
+			const uint8_t *bytes = image_bytes(image, seg->start + at, len);
+			taddr word;
+
+			for (size_t i = 0; bytes && i + sizeof(word) <= len; i += sizeof(word)) {
+				memcpy(&word, bytes + i, sizeof(word));
+				note(xrefs, word, XREF_TAKEN);
+			}
+			image_forget(image, &from, seg->start + at);
+		}
 	}
-	for (size_t i = 0; i < pieces->n; i++) {
-		add_piece(&search, i);
-		image_forget(image, &from, pieces->items[i].start);
+}
+
+int xrefs_init(struct xrefs *xrefs, addr_vec *starts, struct uspl_err *err)
+{
+	const size_t n = starts->n;
+	uint64_t span = n ? starts->items[n - 1] - starts->items[0] : 0;
+	size_t bucket = 0;
+
+	*xrefs = (struct xrefs){ .starts = { starts->items, n, n } };
+	*starts = (addr_vec){ 0 };
+	while (span >> xrefs->shift > BUCKETS * n + BUCKETS_LEAST)
+		xrefs->shift++;
+	xrefs->n_buckets = (size_t)(span >> xrefs->shift) + 1;
+	xrefs->kinds = calloc(n + 1, sizeof(*xrefs->kinds));
+	xrefs->branches = calloc(n + 1, sizeof(*xrefs->branches));
+	xrefs->buckets = calloc(xrefs->n_buckets + 1, sizeof(*xrefs->buckets));
+	if (!xrefs->kinds || !xrefs->branches || !xrefs->buckets) {
+		xrefs_release(xrefs);
+		return uspl_fail_nomem(err);
 	}
-	vec_for_each (&image->segs, seg)
-		add_data(&search, seg);
-	*ret = search.xrefs;
+	for (size_t i = 0; i < n; i++)
+		for (size_t in = (xrefs->starts.items[i] - xrefs->starts.items[0]) >> xrefs->shift;
+		     bucket <= in; bucket++)
+			xrefs->buckets[bucket] = (uint32_t)i;
+	for (; bucket <= xrefs->n_buckets; bucket++)
+		xrefs->buckets[bucket] = (uint32_t)n;
 	return 0;
 }
 
 void xrefs_release(struct xrefs *xrefs)
 {
+	vec_release(&xrefs->starts);
 	free(xrefs->kinds);
 	free(xrefs->branches);
-	free(xrefs->begins);
+	free(xrefs->buckets);
 }
