@@ -27,7 +27,7 @@
 
 /* A program that is larger isn't copied: nothing is looked for beside it. */
 #define COPY_MAX (1ll << 30)
-#define COPY_CHUNK (1 << 20)
+#define COPY_CHUNK (256 << 10)
 
 /* Adds one symbol if it is one that has a place; file: of a local one the source file. */
 static bool add_symbol(struct image *image, const char *name, const GElf_Sym *sym, taddr addr,
@@ -87,26 +87,39 @@ static int take_symbols(struct image *image, Dwfl_Module *mod, int n, struct usp
 	return 0;
 }
 
-/* True if all of [at, at + len) is code or constants, which tell nothing of names and places. */
-static bool is_dull(Elf *elf, uint64_t at, uint64_t len)
+/*
+ * What is loaded into memory tells nothing of names and places, but for symbols, their names, notes
+ * and the dynamic section.
+ */
+static bool is_dull_section(const GElf_Shdr *shdr)
+{
+	if (!(shdr->sh_flags & SHF_ALLOC))
+		return false;
+	switch (shdr->sh_type) {
+	case SHT_PROGBITS:
+	case SHT_X86_64_UNWIND:
+	case SHT_RELA:
+	case SHT_HASH:
+	case SHT_GNU_HASH:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Where the dull section ends that `at` lies in; `at` if it lies in none. */
+static uint64_t dull_until(Elf *elf, uint64_t at)
 {
 	Elf_Scn *scn = NULL;
-	size_t names;
 
-	if (elf_getshdrstrndx(elf, &names))
-		return false;
 	while ((scn = elf_nextscn(elf, scn))) {
 		GElf_Shdr shdr;
-		const char *name =
-			gelf_getshdr(scn, &shdr) ? elf_strptr(elf, names, shdr.sh_name) : NULL;
 
-		if (name && shdr.sh_type == SHT_PROGBITS &&
-		    (shdr.sh_flags & SHF_EXECINSTR || !strcmp(name, ".rodata")) &&
-		    at >= shdr.sh_offset && at - shdr.sh_offset < shdr.sh_size &&
-		    len <= shdr.sh_size - (at - shdr.sh_offset))
-			return true;
+		if (gelf_getshdr(scn, &shdr) && is_dull_section(&shdr) && at >= shdr.sh_offset &&
+		    at - shdr.sh_offset < shdr.sh_size)
+			return shdr.sh_offset + shdr.sh_size;
 	}
-	return false;
+	return at;
 }
 
 /*
@@ -117,18 +130,20 @@ static int copy_of(int fd, Elf *elf)
 {
 	auto_close int copy = memfd_create("uspl", MFD_CLOEXEC);
 	auto_free char *chunk = malloc(COPY_CHUNK);
+	struct stat st;
 	off_t at = 0;
 	ssize_t got;
 
-	if (copy < 0 || !chunk)
+	if (copy < 0 || !chunk || fstat(fd, &st) || st.st_size > COPY_MAX)
 		return -1;
 	for (;;) {
-		if (is_dull(elf, (uint64_t)at, COPY_CHUNK)) {
-			at += COPY_CHUNK;
-			if (at > COPY_MAX || lseek(copy, at, SEEK_SET) < 0)
-				return -1;
-			continue;
-		}
+		uint64_t dull;
+
+		/* The last byte is no hole: the copy is to be as long. */
+		while (at < st.st_size - 1 && (dull = dull_until(elf, (uint64_t)at)) > (uint64_t)at)
+			at = dull < (uint64_t)st.st_size ? (off_t)dull : st.st_size - 1;
+		if (lseek(copy, at, SEEK_SET) < 0)
+			return -1;
 		got = pread(fd, chunk, COPY_CHUNK, at);
 		if (got <= 0)
 			break;

@@ -15,9 +15,18 @@
 /* Smaller ones are read at once. */
 #define SPARSE_LEAST (4u << 20)
 
+/*
+ * /proc/PID/mem copies each page twice, and would have each page of ours faulted in by itself. But
+ * it is the process that was opened, for sure; the other way asks for whoever has the pid.
+ */
 static bool read_later(const void *ctx, taddr addr, void *to, size_t len)
 {
-	return proc_read_some(ctx, addr, to, len) == len;
+	const struct proc *proc = ctx;
+	const struct proc_piece piece = { addr, len, to };
+
+	(void)madvise(to, len, MADV_POPULATE_WRITE);
+	return (proc_read_pieces(proc, &piece, 1) && !proc_is_over(proc)) ||
+	       proc_read_some(proc, addr, to, len) == len;
 }
 
 /* Room for bytes that are read when they are asked for. */
@@ -52,7 +61,7 @@ static int add_segment(const struct proc *proc, struct image *image, taddr start
 	seg->write = phdr->p_flags & PF_W;
 	if (!bytes)
 		return 0;
-	if (image->read && seg->exec && len >= SPARSE_LEAST)
+	if (image->read && len >= SPARSE_LEAST)
 		return add_sparse(seg, err);
 	seg->bytes = malloc(len);
 	if (!seg->bytes)
