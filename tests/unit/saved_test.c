@@ -2,6 +2,8 @@
 // saved_test.c - a trace in a file: what is written is read, and nothing that was tampered with is
 // believed
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -139,6 +141,44 @@ static void test_marks_only(const char *path)
 	   "nothing: %s", err.msg);
 }
 
+/* A file of which a part is in memory at a time: all of it, one that ends early, and a pipe. */
+static void test_parts(const char *path)
+{
+	enum { N = 40000 };
+	struct trace_saved saved = sample_saved();
+	auto_saved struct trace_saved back = { 0 }, piped = { 0 }, cut = { 0 };
+	trace_records records = { 0 };
+	struct uspl_err err = { 0 };
+	char text[128];
+	FILE *cat;
+	bool same = true;
+
+	for (size_t i = 0; i < N; i++) {
+		struct trace_record *record = vec_push(&records);
+
+		*record = sample_records[1];
+		record->end = record->start + i;
+	}
+	saved.records = records;
+	ok(saved_write(path, &saved, &err) == 0 && saved_read(path, &back, &err) == 0 &&
+		   back.records.n == N,
+	   "a file of %d calls %s", N, err.msg);
+	for (size_t i = 0; i < back.records.n; i++)
+		same &= back.records.items[i].end == sample_records[1].start + i;
+	ok(same && back.marks.n == 2 && is_second_mark(&back.marks.items[1]),
+	   "each is what was written, and what stands behind them");
+	snprintf(text, sizeof(text), "cat %s", path);
+	cat = popen(text, "r");
+	snprintf(text, sizeof(text), "/dev/fd/%d", cat ? fileno(cat) : -1);
+	ok(saved_read(text, &piped, &err) == 0 && piped.records.n == N,
+	   "the same through a pipe %s", err.msg);
+	if (cat)
+		pclose(cat);
+	ok(truncate(path, N * 40) == 0 && saved_read(path, &cut, &err) == -(int)USPL_E_FILE,
+	   "cut: %s", err.msg);
+	vec_release(&records);
+}
+
 static void test_refusals(const struct buf *bytes)
 {
 	auto_saved struct trace_saved back = { 0 };
@@ -172,6 +212,7 @@ int main(void)
 	test_changed(&bytes);
 	test_refusals(&bytes);
 	test_marks_only(path);
+	test_parts(path);
 	unlink(path);
 	return tap_done();
 }

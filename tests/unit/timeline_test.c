@@ -159,9 +159,69 @@ static void test_sums(void)
 	records.n = 0;
 }
 
+/* What is seen on a walk; the ends of the calls as text, "id:self:parent ". */
+struct walked {
+	char text[256];
+	size_t n;
+	uint32_t next;
+	bool fails;
+};
+
+static int enter(void *ctx, const struct trace_span *span, uint32_t *ret, struct uspl_err *err)
+{
+	struct walked *walked = ctx;
+
+	(void)span;
+	*ret = walked->next++;
+	return walked->fails && walked->next == 3 ? uspl_fail_nomem(err) : 0;
+}
+
+static void leave(void *ctx, const struct trace_span *span, uint32_t number)
+{
+	struct walked *walked = ctx;
+
+	(void)number;
+	walked->n +=
+		(size_t)snprintf(walked->text + walked->n, sizeof(walked->text) - walked->n,
+				 "%u:%d:%d ", span->record.id, (int)span->self, (int)span->parent);
+}
+
+/* Goes through the calls without a timeline, which says the same of each. */
+static void test_walk(void)
+{
+	struct walked walked = { 0 }, failed = { .fails = true };
+	struct timeline t = { 0 };
+	struct uspl_err err = { 0 };
+	uint64_t sum = 0;
+
+	call(2, 5, 35, 6);
+	call(1, 20, 30, 3);
+	call(1, 40, 150, 4); /* a coroutine's: it ends no later than its caller */
+	call(1, 10, 60, 2);
+	call(1, 0, 100, 1);
+	call(1, 200, 250, 5);
+	last()->cut = true;
+	call(1, 200, 210, 7);
+	ok(timeline_make(&records, &t, &err) == 0, "a timeline");
+	for (size_t i = 0; i < t.calls.n; i++)
+		sum += t.calls.items[i].self;
+	ok(timeline_walk(&records, &(struct timeline_visitor){ enter, leave, &walked }, &err) == 0,
+	   "a walk");
+	ok_str(walked.text, "3:10:1 4:20:1 2:20:0 1:50:-1 7:10:4 5:0:-1 6:30:-1 ",
+	       "calls end before their callers, with their own time");
+	ok(sum == 10 + 20 + 20 + 50 + 10 + 30, "as the timeline has it: %d", (int)sum);
+	ok(timeline_walk(&records, &(struct timeline_visitor){ enter, leave, &failed }, &err) ==
+			   -(int)USPL_E_NOMEM &&
+		   failed.next == 3,
+	   "a failure ends it");
+	timeline_release(&t);
+	records.n = 0;
+}
+
 int main(void)
 {
 	test_order();
+	test_walk();
 	test_nesting();
 	test_sums();
 	test_depth();

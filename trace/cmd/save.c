@@ -166,6 +166,15 @@ int save_check(const char *name, struct uspl_err *err)
 	return -USPL_E_USAGE;
 }
 
+bool save_is_unordered(const char *name, const char *path)
+{
+	const struct format *format = name ? NULL : format_by_suffix(path);
+
+	if (!format && (!name || format_find(name, &format, NULL)))
+		return false;
+	return format->unordered;
+}
+
 int save_as(struct reader *reader, const char *name, const char *path, struct uspl_err *err)
 {
 	const struct format *format = name ? NULL : format_by_suffix(path);
@@ -192,7 +201,7 @@ void save_say(const struct reader *reader, const char *path)
 
 	if (cli_quiet())
 		return;
-	printf("%s: %zu calls", path, reader->timeline.calls.n);
+	printf("%s: %zu calls", path, reader->records.n);
 	if (marks)
 		printf(", %zu hits of markers", marks);
 	printf("\n");

@@ -18,6 +18,8 @@ int save_check(const char *name, struct uspl_err *err) uspl_must_check;
  */
 int save_as(struct reader *reader, const char *name, const char *path,
 	    struct uspl_err *err) uspl_must_check;
+/* True if what save_as would write is made of records without a timeline (formats.h). */
+bool save_is_unordered(const char *name, const char *path);
 /* What only the process can tell of the calls that are saved in the form "uspl". */
 struct save_parts {
 	strvec lines;

@@ -138,6 +138,7 @@ int trace_record(int argc, char **argv, struct uspl_err *err)
 		return rc;
 	if (seconds > 0)
 		return record_for(&reader, seconds, form, path, err);
+	reader.unordered = save_is_unordered(form, path);
 	rc = reader_read(&reader, err);
 	if (rc)
 		return rc;

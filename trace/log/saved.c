@@ -7,7 +7,10 @@
 
 #include "trace/log/saved.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "trace/log/saved_marks.h"
@@ -266,7 +269,7 @@ static void get_records(struct saved_cursor *in, struct trace_saved *saved)
 	uint64_t n = saved_get_u64(in);
 	uint32_t how;
 
-	if (!in->rc && n > (uint64_t)(in->end - in->at) / RECORD_LEN)
+	if (!in->rc && n > saved_left(in) / RECORD_LEN)
 		saved_fail(in, USPL_E_FILE, "is cut short");
 	for (uint64_t i = 0; i < n && !in->rc; i++) {
 		struct trace_record *record = saved_get_place(in, &saved->records);
@@ -295,7 +298,7 @@ static void get_records(struct saved_cursor *in, struct trace_saved *saved)
 /* Nothing is left, and there was something: functions, or markers. */
 static void check_end(struct saved_cursor *in, const struct trace_saved *saved)
 {
-	if (!in->rc && in->at != in->end)
+	if (!in->rc && saved_left(in))
 		saved_fail(in, USPL_E_HOSTILE, "goes on behind its end");
 	if (!in->rc && !saved->session.regions.n && !saved->marks.n)
 		saved_fail(in, USPL_E_HOSTILE, "is damaged");
@@ -318,29 +321,35 @@ static void check_ids(struct saved_cursor *in, const struct trace_saved *saved)
 		saved_fail(in, USPL_E_HOSTILE, "is damaged");
 }
 
+static int parse(struct saved_cursor *in, struct trace_saved *ret)
+{
+	auto_saved struct trace_saved saved = { 0 };
+
+	get_head(in, &saved);
+	get_modules(in, &saved.modules);
+	get_regions(in, &saved.session);
+	get_names(in, &saved);
+	check_ids(in, &saved);
+	get_values(in, &saved.values);
+	get_records(in, &saved);
+	saved_get_marks(in, &saved.marks);
+	thread_names_get(in, &saved.threads);
+	check_end(in, &saved);
+	if (in->rc)
+		return in->rc;
+	*ret = saved;
+	saved = (struct trace_saved){ 0 };
+	return 0;
+}
+
 int saved_parse(const void *bytes, size_t len, const char *name, struct trace_saved *ret,
 		struct uspl_err *err)
 {
 	struct saved_cursor in = {
 		.at = bytes, .end = (const uint8_t *)bytes + len, .name = name, .err = err
 	};
-	auto_saved struct trace_saved saved = { 0 };
 
-	get_head(&in, &saved);
-	get_modules(&in, &saved.modules);
-	get_regions(&in, &saved.session);
-	get_names(&in, &saved);
-	check_ids(&in, &saved);
-	get_values(&in, &saved.values);
-	get_records(&in, &saved);
-	saved_get_marks(&in, &saved.marks);
-	thread_names_get(&in, &saved.threads);
-	check_end(&in, &saved);
-	if (in.rc)
-		return in.rc;
-	*ret = saved;
-	saved = (struct trace_saved){ 0 };
-	return 0;
+	return parse(&in, ret);
 }
 
 void saved_parse_head(const void *bytes, size_t len, struct trace_saved *ret)
@@ -356,12 +365,23 @@ void saved_parse_head(const void *bytes, size_t len, struct trace_saved *ret)
 
 int saved_read(const char *path, struct trace_saved *ret, struct uspl_err *err)
 {
+	struct saved_cursor in = { .name = path, .err = err };
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 	auto_buf struct buf bytes = { 0 };
-	int rc = file_read(path, &bytes, err);
+	struct stat st;
+	int rc;
 
-	if (rc)
-		return rc;
-	return saved_parse(buf_str(&bytes), bytes.len, path, ret, err);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return uspl_fail_errno(err, "cannot open '%s'", path);
+	/* Of a pipe it isn't known how much will come. */
+	if (!S_ISREG(st.st_mode)) {
+		rc = file_read_fd(fd, path, &bytes, err);
+		return rc ? rc : saved_parse(buf_str(&bytes), bytes.len, path, ret, err);
+	}
+	saved_cursor_open(&in, fd, (uint64_t)st.st_size);
+	rc = parse(&in, ret);
+	saved_cursor_close(&in);
+	return rc;
 }
 
 void saved_release(struct trace_saved *saved)

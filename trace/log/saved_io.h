@@ -16,9 +16,17 @@ void saved_put_u32(struct buf *out, uint32_t value);
 void saved_put_u64(struct buf *out, uint64_t value);
 void saved_put_text(struct buf *out, const char *text);
 
-/* What is left to read. The first failure is kept; from then on everything that is read is 0. */
+/*
+ * What is left to read. The first failure is kept; from then on everything that is read is 0. Of a
+ * file (saved_cursor_open) a part is in memory at a time.
+ */
 struct saved_cursor {
-	const uint8_t *at, *end;
+	const uint8_t *at, *end; /* in memory */
+	int fd;
+	/* Bytes of the file that follow `end`; 0: there is no file, or it has been read. */
+	uint64_t behind;
+	uint8_t *part;
+	size_t part_cap;
 	const char *name;
 	struct uspl_err *err;
 	int rc;
@@ -26,7 +34,15 @@ struct saved_cursor {
 
 /* Notes that the trace `why`, unless something went wrong before. */
 void saved_fail(struct saved_cursor *in, enum uspl_code code, const char *why);
-/* The next len bytes, which stay the file's; NULL if there are no more. */
+/*
+ * Reads a file of that length, from where fd is; fd stays the caller's. saved_cursor_close must
+ * follow.
+ */
+void saved_cursor_open(struct saved_cursor *in, int fd, uint64_t len);
+void saved_cursor_close(struct saved_cursor *in);
+/* How many bytes are left. */
+uint64_t saved_left(const struct saved_cursor *in);
+/* The next len bytes, good until the next call; NULL if there are no more. */
 const uint8_t *saved_get(struct saved_cursor *in, uint64_t len);
 uint32_t saved_get_u32(struct saved_cursor *in);
 uint64_t saved_get_u64(struct saved_cursor *in);

@@ -13,8 +13,7 @@ struct stack {
 
 static int by_thread_and_time(const void *a, const void *b)
 {
-	const struct trace_record *x = &((const struct trace_span *)a)->record;
-	const struct trace_record *y = &((const struct trace_span *)b)->record;
+	const struct trace_record *x = a, *y = b;
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
@@ -68,10 +67,9 @@ static bool has_child(const struct timeline *t, uint32_t call)
  * A call ends no later than its caller, though a coroutine's may seem to. For a call that was left,
  * its caller tells better when that was.
  */
-static void nest(struct timeline *t, struct trace_span *span)
+static void nest(struct trace_span *span, struct trace_span *parent)
 {
 	struct trace_record *record = &span->record;
-	struct trace_span *parent = span->depth ? &t->calls.items[span->parent] : NULL;
 
 	span->end = record->end;
 	if (parent && span->end > parent->end)
@@ -99,7 +97,7 @@ static int enter(struct timeline *t, struct stack *stack, uint32_t call, struct 
 	span->depth = (uint32_t)stack->open.n;
 	span->parent = span->depth ? stack->open.items[span->depth - 1] : TRACE_NO_CALL;
 	span->recurses = stack->inside[span->record.id];
-	nest(t, span);
+	nest(span, span->depth ? &t->calls.items[span->parent] : NULL);
 	if (!has_child(t, call))
 		return add_event(t, TRACE_LEAF, call, span->record.start, err);
 	place = vec_push(&stack->open);
@@ -181,6 +179,7 @@ int timeline_make(const trace_records *records, struct timeline *ret, struct usp
 	stack.inside = calloc((size_t)id_max + 1, sizeof(*stack.inside));
 	if (!stack.inside)
 		return uspl_fail_nomem(err);
+	/* A span begins with its record. */
 	if (t.calls.n)
 		qsort(t.calls.items, t.calls.n, sizeof(*t.calls.items), by_thread_and_time);
 	rc = enter_all(&t, &stack, err);
@@ -193,6 +192,56 @@ int timeline_make(const trace_records *records, struct timeline *ret, struct usp
 		return rc;
 	*ret = t;
 	t = (struct timeline){ 0 };
+	return 0;
+}
+
+/* A call that is open while its thread's are gone through. */
+struct open_span {
+	struct trace_span span;
+	uint32_t number; /* the visitor's */
+};
+
+typedef VEC(struct open_span) open_span_vec;
+
+static void walk_leave(open_span_vec *open, pid_t tid, uint64_t time,
+		       const struct timeline_visitor *visitor)
+{
+	while (open->n) {
+		const struct open_span *last = &open->items[open->n - 1];
+
+		if (last->span.record.tid == tid && last->span.end > time)
+			break;
+		visitor->leave(visitor->ctx, &last->span, last->number);
+		open->n--;
+	}
+}
+
+int timeline_walk(trace_records *records, const struct timeline_visitor *visitor,
+		  struct uspl_err *err)
+{
+	auto_vec open_span_vec open = { 0 };
+	const struct trace_record *record;
+
+	if (records->n)
+		qsort(records->items, records->n, sizeof(*records->items), by_thread_and_time);
+	vec_for_each (records, record) {
+		struct open_span *parent, *here;
+		int rc;
+
+		walk_leave(&open, record->tid, record->start, visitor);
+		here = vec_push(&open);
+		if (!here)
+			return uspl_fail_nomem(err);
+		parent = open.n > 1 ? here - 1 : NULL;
+		here->span.record = *record;
+		here->span.depth = (uint32_t)open.n - 1;
+		here->span.parent = parent ? parent->number : TRACE_NO_CALL;
+		nest(&here->span, parent ? &parent->span : NULL);
+		rc = visitor->enter(visitor->ctx, &here->span, &here->number, err);
+		if (rc)
+			return rc;
+	}
+	walk_leave(&open, 0, UINT64_MAX, visitor);
 	return 0;
 }
 

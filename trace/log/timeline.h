@@ -28,10 +28,11 @@ struct trace_span {
 	uint32_t
 		/* 0: its caller isn't traced, or had not returned when the rings were read */
 		depth;
-	uint32_t parent; /* index in calls, TRACE_NO_CALL if depth is 0 */
-	uint64_t self;   /* ticks that it did not spend in traced calls; 0 if that isn't known */
-	uint64_t end;    /* of the record, but no later than its caller's: what it is nested by */
-	bool recurses;   /* one of its callers is a call of the same function */
+	/* Index in calls (timeline_walk: its caller's number); TRACE_NO_CALL if depth is 0. */
+	uint32_t parent;
+	uint64_t self; /* ticks that it did not spend in traced calls; 0 if that isn't known */
+	uint64_t end;  /* of the record, but no later than its caller's: what it is nested by */
+	bool recurses; /* one of its callers is a call of the same function */
 };
 
 #define TRACE_NO_CALL UINT32_MAX
@@ -43,6 +44,21 @@ struct timeline {
 
 /* USPL_E_UNSUPPORTED beyond 2^32 calls. */
 int timeline_make(const trace_records *records, struct timeline *ret,
+		  struct uspl_err *err) uspl_must_check;
+/* What is told of each call by timeline_walk. Both return 0, or a failure, which ends the walk. */
+struct timeline_visitor {
+	/* It begins; *ret is what its calls have as their parent. span->self isn't known yet. */
+	int (*enter)(void *ctx, const struct trace_span *span, uint32_t *ret, struct uspl_err *err);
+	/* It is over, with what it took itself. number: what `enter` gave it. */
+	void (*leave)(void *ctx, const struct trace_span *span, uint32_t number);
+	void *ctx;
+};
+
+/*
+ * Goes through the calls of one thread after the other, nested as in a timeline, and keeps no more
+ * than those that are open. Puts the records in that order.
+ */
+int timeline_walk(trace_records *records, const struct timeline_visitor *visitor,
 		  struct uspl_err *err) uspl_must_check;
 /* Where the calls of the thread end that begin at `from`: the index behind the last. */
 size_t timeline_thread_end(const struct timeline *timeline, size_t from);

@@ -70,38 +70,75 @@ static const struct symbol *thread_of(const struct reader *reader, pid_t tid,
 	return add_symbol(chains, name, "");
 }
 
-int call_chains_make(const struct reader *reader, struct call_chains *ret, struct uspl_err *err)
+/* What call_chains_make works on. */
+struct making {
+	const struct reader *reader;
+	struct call_chains *chains;
+	struct strmap by_name;
+	const struct symbol **symbols; /* by function */
+	uint32_t thread;               /* its node */
+	pid_t tid;
+};
+
+static void release(struct making *making)
 {
-	const struct timeline *timeline = &reader->timeline;
-	auto_strmap struct strmap by_name = { 0 };
-	/* By call, and by function. */
-	auto_free uint32_t *nodes = calloc(timeline->calls.n + 1, sizeof(*nodes));
-	auto_free const struct symbol **symbols =
-		calloc(reader->names.by_id.n + 1, sizeof(*symbols));
-	struct calltree_node *node;
-	uint32_t thread = CALLTREE_ROOT;
+	strmap_release(&making->by_name);
+	free(making->symbols);
+}
 
-	if (!nodes || !symbols)
-		return uspl_fail_nomem(err);
-	for (size_t i = 0; i < timeline->calls.n; i++) {
-		const struct trace_span *span = &timeline->calls.items[i];
-		const struct symbol **symbol = &symbols[span->record.id];
+DEFINE_AUTO_RELEASE(making, struct making, release)
+#define auto_making __attribute__((cleanup(cleanup_making_)))
 
-		if (!i || span[-1].record.tid != span->record.tid) {
-			const struct symbol *name = thread_of(reader, span->record.tid, ret);
+static int enter(void *ctx, const struct trace_span *span, uint32_t *ret, struct uspl_err *err)
+{
+	struct making *making = ctx;
+	const struct reader *reader = making->reader;
+	struct call_chains *chains = making->chains;
+	const struct symbol **symbol = &making->symbols[span->record.id];
+	uint32_t node;
 
-			thread = name ? calltree_child(&ret->tree, CALLTREE_ROOT, name)
-				      : CALLTREE_ROOT;
-		}
-		nodes[i] = span->parent == TRACE_NO_CALL ? thread : nodes[span->parent];
-		if (!*symbol)
-			*symbol = symbol_of(reader, span->record.id, &by_name, ret);
-		if (*symbol && (!reader->log.depth || span->depth < reader->log.depth))
-			nodes[i] = calltree_child(&ret->tree, nodes[i], *symbol);
-		if (!*symbol || thread == CALLTREE_ROOT || nodes[i] == CALLTREE_ROOT)
+	if (making->thread == CALLTREE_ROOT || making->tid != span->record.tid) {
+		const struct symbol *name = thread_of(reader, span->record.tid, chains);
+
+		making->tid = span->record.tid;
+		making->thread =
+			name ? calltree_child(&chains->tree, CALLTREE_ROOT, name) : CALLTREE_ROOT;
+		if (making->thread == CALLTREE_ROOT)
 			return uspl_fail_nomem(err);
-		ret->tree.nodes.items[nodes[i]].self += span->self;
 	}
+	node = span->parent == TRACE_NO_CALL ? making->thread : span->parent;
+	if (!*symbol)
+		*symbol = symbol_of(reader, span->record.id, &making->by_name, chains);
+	if (*symbol && (!reader->log.depth || span->depth < reader->log.depth))
+		node = calltree_child(&chains->tree, node, *symbol);
+	if (!*symbol || node == CALLTREE_ROOT)
+		return uspl_fail_nomem(err);
+	*ret = node;
+	return 0;
+}
+
+static void leave(void *ctx, const struct trace_span *span, uint32_t number)
+{
+	struct making *making = ctx;
+
+	making->chains->tree.nodes.items[number].self += span->self;
+}
+
+int call_chains_make(struct reader *reader, struct call_chains *ret, struct uspl_err *err)
+{
+	auto_making struct making making = { .reader = reader,
+					     .chains = ret,
+					     .thread = CALLTREE_ROOT };
+	const struct timeline_visitor visitor = { enter, leave, &making };
+	struct calltree_node *node;
+	int rc;
+
+	making.symbols = calloc(reader->names.by_id.n + 1, sizeof(*making.symbols));
+	if (!making.symbols)
+		return uspl_fail_nomem(err);
+	rc = timeline_walk(&reader->records, &visitor, err);
+	if (rc)
+		return rc;
 	vec_for_each (&ret->tree.nodes, node)
 		node->self = (uint64_t)nearbyint(trace_ns(&reader->log, node->self));
 	return 0;

@@ -15,9 +15,9 @@ struct call_chains {
 
 /*
  * Of the calls of the last reading; those nested deeper than the reader's depth count for their
- * callers. call_chains_release must follow in any case.
+ * callers. Puts the reader's records in order. call_chains_release must follow in any case.
  */
-int call_chains_make(const struct reader *reader, struct call_chains *ret,
+int call_chains_make(struct reader *reader, struct call_chains *ret,
 		     struct uspl_err *err) uspl_must_check;
 void call_chains_release(struct call_chains *chains);
 DEFINE_AUTO_RELEASE(call_chains, struct call_chains, call_chains_release)

@@ -106,7 +106,7 @@ static void add_mark(const struct reader *reader, const struct mark_line *line, 
 	format_flush(reader->to, out, false);
 }
 
-static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
+static int body(struct reader *reader, struct buf *out, struct uspl_err *err)
 {
 	const struct trace_span *span;
 

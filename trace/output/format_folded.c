@@ -8,7 +8,7 @@
 #include "trace/output/formats.h"
 #include "trace/output/reader.h"
 
-static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
+static int body(struct reader *reader, struct buf *out, struct uspl_err *err)
 {
 	auto_call_chains struct call_chains chains = { 0 };
 	int rc = call_chains_make(reader, &chains, err);
@@ -27,5 +27,5 @@ static void end(const struct reader *reader, struct buf *out)
 }
 
 const struct format format_folded = {
-	.name = "folded", .durations = true, .body = body, .end = end
+	.name = "folded", .durations = true, .unordered = true, .body = body, .end = end
 };

@@ -94,7 +94,7 @@ static void add_mark(const struct reader *reader, const struct mark_line *line, 
 	out->oom |= text.oom || json.buf.oom;
 }
 
-static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
+static int body(struct reader *reader, struct buf *out, struct uspl_err *err)
 {
 	const struct page_head head = { reader->log.comm, reader->tracer->name, reader->log.pid,
 					reader->log.overwritten, reader->log.unseen };

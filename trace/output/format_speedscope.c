@@ -126,7 +126,7 @@ static int add_thread(struct frames *frames, size_t from, size_t to, struct json
 	return 0;
 }
 
-static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
+static int body(struct reader *reader, struct buf *out, struct uspl_err *err)
 {
 	const struct timeline *timeline = &reader->timeline;
 	auto_frames struct frames frames = { .reader = reader };

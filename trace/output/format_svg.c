@@ -6,7 +6,7 @@
 #include "trace/output/formats.h"
 #include "trace/output/reader.h"
 
-static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
+static int body(struct reader *reader, struct buf *out, struct uspl_err *err)
 {
 	auto_call_chains struct call_chains chains = { 0 };
 	auto_buf struct buf title = { 0 };
@@ -28,6 +28,10 @@ static void end(const struct reader *reader, struct buf *out)
 	reader_print_losses(reader, stderr);
 }
 
-const struct format format_svg = {
-	.name = "svg", .suffix = ".svg", .durations = true, .whole = true, .body = body, .end = end
-};
+const struct format format_svg = { .name = "svg",
+				   .suffix = ".svg",
+				   .durations = true,
+				   .unordered = true,
+				   .whole = true,
+				   .body = body,
+				   .end = end };

@@ -83,7 +83,7 @@ static void print_mark(const struct reader *reader, const struct mark_line *line
 	format_flush(reader->to, out, false);
 }
 
-static int body(const struct reader *reader, struct buf *out, struct uspl_err *err)
+static int body(struct reader *reader, struct buf *out, struct uspl_err *err)
 {
 	const struct trace_event *event;
 	size_t mark = 0;

@@ -14,13 +14,14 @@ struct format {
 	const char *name;
 	const char *suffix; /* of a file's name that means this form; NULL: none does */
 	bool durations;     /* says nothing without them: not for records of entries only */
+	bool unordered;     /* needs no timeline, but the records */
 	bool whole; /* is made of all that was recorded, and can't go on with what comes later */
 	void (*begin)(const struct reader *reader, struct buf *out);
 	/*
 	 * What the last reading has brought. May print and empty `out` when it grows
 	 * (format_flush).
 	 */
-	int (*body)(const struct reader *reader, struct buf *out, struct uspl_err *err);
+	int (*body)(struct reader *reader, struct buf *out, struct uspl_err *err);
 	void (*end)(const struct reader *reader, struct buf *out);
 };
 

@@ -375,8 +375,9 @@ static int read_rings(struct reader *reader, struct uspl_err *err)
 
 int reader_read(struct reader *reader, struct uspl_err *err)
 {
-	return reader_is_file(reader) ? timeline_make(&reader->records, &reader->timeline, err)
-				      : read_rings(reader, err);
+	if (!reader_is_file(reader))
+		return read_rings(reader, err);
+	return reader->unordered ? 0 : timeline_make(&reader->records, &reader->timeline, err);
 }
 
 void reader_add_losses(const struct reader *reader, struct buf *out)
