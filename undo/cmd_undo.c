@@ -12,11 +12,13 @@
 #include "command/live_options.h"
 #include "command/permit.h"
 #include "command/report.h"
+#include "inject/inject.h"
 #include "machine/fleet.h"
 #include "proc/proc_lock.h"
 #include "record/journal.h"
 #include "record/region_status.h"
 #include "record/partial_mapping.h"
+#include "text/give_back.h"
 #include "update/update.h"
 
 /* Between two tries where a library comes and goes. */
@@ -130,6 +132,26 @@ static int forget_pending(const struct options *opts, const struct proc *proc, r
 	return 0;
 }
 
+/*
+ * Pages of code that are again what the files have go back to them. What fails stays as it is. The
+ * update may be undone already: a tool that has died may have left its agent, and the pages.
+ */
+static void give_back(const struct options *opts, struct proc *proc, const module_vec *modules,
+		      const region_vec *regions)
+{
+	const struct region *region;
+
+	if (proc_refresh_maps(proc, NULL) || inject_require_alone(proc, modules, NULL))
+		return;
+	vec_for_each (regions, region) {
+		const struct module *module =
+			region_has_id(region, opts->id) ? module_at(modules, region->module) : NULL;
+
+		if (module)
+			give_back_code(proc, module);
+	}
+}
+
 /* The transition of the regions that are live. */
 static int switch_off(const struct options *opts, struct transition *transition,
 		      const region_vec *regions, struct report *report, struct uspl_err *err)
@@ -222,6 +244,8 @@ static int undo_once(const struct options *opts, struct proc *proc, region_vec *
 		rc = switch_off(opts, &transition, regions, report, err);
 	if (!rc)
 		rc = forget_pending(opts, proc, regions, report, err);
+	if (!rc && !opts->live.check)
+		give_back(opts, proc, &modules, regions);
 	report->already = !transition.n_regions && !report->pending.n;
 	/* The update is undone, whether or not all can be said of it. */
 	if (!rc && report_note_left_out(report, NULL) != 0)

@@ -2,8 +2,10 @@
 // give_back.c - pages of code that are again what the file has go back to it
 /*
  * Code that is run can't be written by the program itself, and other tools of ours wait meanwhile:
- * what was compared is what is given up. A file that has been changed in its place since it was
- * mapped has changed under the pages that were never written to as well.
+ * what was compared is what is given up. The agent is in its place before: so its page differs,
+ * and stays, for the thread that gives up the others may have to go on in it by itself. A file
+ * that has been changed in its place since it was mapped has changed under the pages that were
+ * never written to as well.
  */
 
 #include "text/give_back.h"
@@ -12,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "inject/inject.h"
 #include "proc/private_pages.h"
 
@@ -21,6 +24,7 @@
 /* A module while its pages are given back. */
 struct giving {
 	struct proc *proc;
+	struct inject_agent *agent;
 	int fd;
 	struct inject_req reqs[REQUESTS];
 	size_t n, pages;
@@ -28,11 +32,11 @@ struct giving {
 
 static int flush(struct giving *giving, struct uspl_err *err)
 {
-	size_t done;
-	int rc = giving->n ? inject_run(giving->proc, giving->reqs, giving->n, &done, err) : 0;
+	const struct inject_choice choice = { .agent = giving->agent };
+	size_t n = giving->n, done;
 
 	giving->n = 0;
-	return rc;
+	return n ? inject_run_in(giving->proc, &choice, giving->reqs, n, &done, err) : 0;
 }
 
 /* The pages [first, end) of what lies at addr are the file's. */
@@ -88,20 +92,21 @@ static int give_mapping(struct giving *giving, const struct mapping *map, struct
 	return rc;
 }
 
-int give_back_code(struct proc *proc, const struct module *module, size_t *ret_pages,
-		   struct uspl_err *err)
+void give_back_code(struct proc *proc, const struct module *module)
 {
 	auto_close int fd = module_open_file(proc, module);
 	struct giving giving = { .proc = proc, .fd = fd };
-	int rc = 0;
+	struct uspl_err err = { 0 };
+	int rc = fd >= 0 ? agent_new(proc, NULL, &giving.agent, &err) : 0;
 
 	for (size_t i = 0; fd >= 0 && !rc && i < proc->maps.n; i++) {
 		const struct mapping *map = &proc->maps.items[i];
 
 		if (map->start >= module->start && map->end <= module->end)
-			rc = give_mapping(&giving, map, err);
+			rc = give_mapping(&giving, map, &err);
 	}
-	rc = rc ? rc : flush(&giving, err);
-	*ret_pages = giving.pages;
-	return rc;
+	rc = rc ? rc : flush(&giving, &err);
+	agent_free(giving.agent);
+	log_info("text", "%zu pages of '%s' are the file's again%s%s", giving.pages, module->name,
+		 rc ? ": " : "", rc ? err.msg : "");
 }

@@ -9,10 +9,10 @@
  * A page of code that a tool has written to is the process's own from then on, also when it has its
  * old bytes again. Those of the module that equal its file, byte for byte, are given up by a thread
  * of the target (MADV_DONTNEED), and are the file's as before. Pages that differ stay: an update, a
- * probe or a debugger has changed them. No other tool may be at work there (proc_lock.h).
- * *ret_pages counts them. Where the file can't be read, or is another one, nothing is done.
+ * probe or a debugger has changed them. No other tool may be at work there (proc_lock.h), and
+ * proc->maps must be up to date. Where the file can't be read, or is another one, nothing is done;
+ * a failure is noted in the log, since what can't be given back does no harm.
  */
-int give_back_code(struct proc *proc, const struct module *module, size_t *ret_pages,
-		   struct uspl_err *err) uspl_must_check;
+void give_back_code(struct proc *proc, const struct module *module);
 
 #endif

@@ -188,6 +188,35 @@ expect_perf_names() {
 	[[ $(grep -oE '^#[0-9]+ .*' <<< "$output" | tr '\n' ' ') =~ below.*changed.*above.*main ]] || fail 'not in a core'
 }
 
+# frames_of - the names in the last output of eu-stack, in a line
+frames_of() {
+	sed -n 's/^#[0-9]* *0x[0-9a-f]*\( *- 1\)\? *//p' <<< "$output" | cut -d' ' -f1 | tr '\n' ' '
+}
+
+@test "eu-stack goes through code around a patched function, and ends in new code" {
+	command -v eu-stack > /dev/null || skip 'eu-stack is not installed'
+	kill -USR2 "$TARGET"
+	until_true 10 stopped || fail 'it does not stop'
+	run eu-stack -p "$TARGET"
+	[[ $(frames_of) == *below\ changed\ above\ main* ]] || fail 'the old code'
+	kill -CONT "$TARGET"
+	tool uspl-apply "$UPDATE" "$TARGET"
+	expect_status 0
+	kill -USR2 "$TARGET"
+	until_true 10 stopped || fail 'it does not stop'
+	run eu-stack -p "$TARGET"
+	[[ $(frames_of) == *below* ]] || fail 'the code below'
+	[[ $(frames_of) != *main* ]] || fail 'docs/limitations.md says that it ends at the new code'
+	# Undone, it goes all the way again.
+	kill -CONT "$TARGET"
+	tool uspl-undo "$ID" "$TARGET"
+	expect_status 0
+	kill -USR2 "$TARGET"
+	until_true 10 stopped || fail 'it does not stop'
+	run eu-stack -p "$TARGET"
+	[[ $(frames_of) == *below\ changed\ above\ main* ]] || fail 'the old code again'
+}
+
 # expect_core_named CORE - gdb goes through new code in it, with the symbols that the core itself
 # has
 expect_core_named() {

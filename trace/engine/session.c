@@ -502,17 +502,14 @@ static void give_back(struct proc *proc, const module_vec *modules,
 		      const struct trace_session *session)
 {
 	const struct trace_region *region;
-	struct uspl_err err = { 0 };
 
-	if (proc_refresh_maps(proc, &err))
+	if (proc_refresh_maps(proc, NULL))
 		return;
 	vec_for_each (&session->regions, region) {
 		const struct module *module = module_at(modules, region->head.module);
-		size_t pages = 0;
-		int rc = module ? give_back_code(proc, module, &pages, &err) : 0;
 
-		log_info("trace", "%zu pages of '%s' are the file's again%s%s", pages,
-			 region->module_name, rc ? ": " : "", rc ? err.msg : "");
+		if (module)
+			give_back_code(proc, module);
 	}
 }
 
