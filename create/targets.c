@@ -311,7 +311,8 @@ static int check_shared(const struct update_target *one, const struct update_tar
 			  "both after a new start, and each have one of its own now",
 			  name ? name : sym->name, one->name, other->name);
 		uspl_hint(err, "let one of them have it, and the other one call a function that "
-			       "exists");
+			       "exists; or, where no process has both, make an update for each "
+			       "(--target=NAME)");
 		return -USPL_E_UNSUPPORTED;
 	}
 	return 0;

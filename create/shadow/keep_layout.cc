@@ -14,7 +14,8 @@
  * harmless is a fact that begins with "no".
  *
  * FACTS has a line each, with tabs: sees TYPE CELL-SIZE; uses TYPE; takes TYPE PLACE FUNCTION,
- * which is taken for an allocator; no TYPE PLACE REASON.
+ * which is taken for an allocator; lends TYPE PLACE MEMBER, a new one whose address is taken; no
+ * TYPE PLACE REASON.
  *
  * C only. Nested functions of gcc's and variables of variable size aren't looked into.
  */
@@ -49,9 +50,10 @@ static const unsigned cell_align = 16;
 struct shadowed {
 	std::string name;
 	std::set<std::string> members;
-	tree type = NULL_TREE; /* its main variant, once it is complete */
-	std::map<tree, unsigned HOST_WIDE_INT> cells; /* a new member -> its place in the cell */
-	unsigned HOST_WIDE_INT cell_size = 0;
+	tree type = NULL_TREE;      /* its main variant, once it is complete */
+	tree cell = NULL_TREE;      /* the structure of a cell */
+	std::map<tree, tree> cells; /* a new member -> the same one of the cell */
+	std::set<tree> lent;        /* new members whose address is taken */
 	tree at = NULL_TREE, drop = NULL_TREE;
 	bool uses = false;
 };
@@ -139,27 +141,6 @@ static void set_fields(tree type, const std::vector<tree> &fields)
 		TYPE_FIELDS(v) = first;
 }
 
-/* A place in the cell for a new member; false: it can't have one. */
-static bool give_cell(shadowed &s, tree field)
-{
-	tree type = TREE_TYPE(field), size = TYPE_SIZE_UNIT(type);
-	unsigned align = TYPE_ALIGN_UNIT(type);
-
-	if (DECL_BIT_FIELD_TYPE(field)) {
-		refuse(s, std::string("the new member '") + text_of(DECL_NAME(field)) +
-				  "' is a bit-field");
-		return false;
-	}
-	if (!size || !tree_fits_uhwi_p(size) || align > cell_align) {
-		refuse(s, std::string("the new member '") + text_of(DECL_NAME(field)) +
-				  "' has no size, or is aligned to more than 16 bytes");
-		return false;
-	}
-	s.cells[field] = (s.cell_size + align - 1) / align * align;
-	s.cell_size = s.cells[field] + tree_to_uhwi(size);
-	return true;
-}
-
 /* In scan mode: sizes and offsets that can be told from all other numbers. */
 static void mark_layout(const std::vector<tree> &fields, const shadowed &s)
 {
@@ -202,28 +183,55 @@ static void lay_out_again(tree type, const std::vector<tree> &fields)
 		TREE_TYPE(f.first) = f.second;
 }
 
+/* Can the new member lie in a cell? */
+static bool fits_cell(const shadowed &s, tree field)
+{
+	tree type = TREE_TYPE(field), size = TYPE_SIZE_UNIT(type);
+
+	if (size && tree_fits_uhwi_p(size) && TYPE_ALIGN_UNIT(type) <= cell_align &&
+	    DECL_ALIGN_UNIT(field) <= cell_align)
+		return true;
+	refuse(s, std::string("the new member '") + text_of(DECL_NAME(field)) +
+			  "' has no size, or is aligned to more than 16 bytes");
+	return false;
+}
+
+/* The structure of a cell has members like the new ones. */
+static void make_cell(shadowed &s, const std::vector<tree> &added)
+{
+	std::vector<tree> members;
+
+	s.cell = make_node(RECORD_TYPE);
+	for (tree field : added) {
+		members.push_back(copy_node(field));
+		DECL_CONTEXT(members.back()) = s.cell;
+		s.cells[field] = members.back();
+	}
+	lay_out_again(s.cell, members);
+}
+
 /* Lays the structure out as if it hadn't the new members; these stay known by their names. */
 static void lay_out(shadowed &s)
 {
-	std::vector<tree> fields, old;
+	std::vector<tree> fields, old, added;
 	std::set<std::string> missing = s.members;
 
 	for (tree f = TYPE_FIELDS(s.type); f; f = DECL_CHAIN(f))
 		fields.push_back(f);
 	for (tree f : fields) {
-		if (TREE_CODE(f) != FIELD_DECL || !missing.erase(text_of(DECL_NAME(f))))
-			old.push_back(f);
-		else if (!give_cell(s, f))
+		bool is_new = TREE_CODE(f) == FIELD_DECL && missing.erase(text_of(DECL_NAME(f)));
+
+		if (is_new && !fits_cell(s, f))
 			return;
+		(is_new ? added : old).push_back(f);
 	}
 	if (!missing.empty() || old.empty()) {
 		refuse(s, "there are several structures of that name");
 		return;
 	}
+	make_cell(s, added);
 	lay_out_again(s.type, old);
-	for (auto &cell : s.cells) {
-		tree f = cell.first;
-
+	for (tree f : added) {
 		DECL_FIELD_OFFSET(f) = scan ? size_int(mark_new) : TYPE_SIZE_UNIT(s.type);
 		DECL_FIELD_BIT_OFFSET(f) = bitsize_zero_node;
 		SET_DECL_OFFSET_ALIGN(f, BITS_PER_UNIT);
@@ -329,7 +337,8 @@ static void on_type(void *event, void *)
 			lay_out(s);
 		else
 			refuse(s, "the source isn't in C");
-		tell("sees\t" + s.name + "\t" + std::to_string(s.cell_size));
+		tell("sees\t" + s.name + "\t" +
+		     std::to_string(s.cell ? tree_to_uhwi(TYPE_SIZE_UNIT(s.cell)) : 0));
 		return;
 	}
 	look_into(type);
@@ -439,15 +448,15 @@ static bool has_functions(shadowed &s)
 /* "object->member", the member being a new one. */
 static tree cell_of(shadowed &s, tree ref, tree pointer)
 {
-	tree type = build_pointer_type(TREE_TYPE(ref)), cell, at;
+	tree cell, at;
 
 	if (!has_functions(s))
 		return ref;
 	cell = build_call_expr(s.at, 1, fold_convert(const_ptr_type_node, pointer));
 	/* It may be called once more, or never: nothing but the cell comes of it. */
 	TREE_SIDE_EFFECTS(cell) = TREE_SIDE_EFFECTS(pointer);
-	at = fold_build_pointer_plus_hwi(cell, s.cells[TREE_OPERAND(ref, 1)]);
-	at = build1(INDIRECT_REF, TREE_TYPE(ref), fold_convert(type, at));
+	cell = build1(INDIRECT_REF, s.cell, fold_convert(build_pointer_type(s.cell), cell));
+	at = build3(COMPONENT_REF, TREE_TYPE(ref), cell, s.cells[TREE_OPERAND(ref, 1)], NULL_TREE);
 	TREE_THIS_VOLATILE(at) = TREE_THIS_VOLATILE(ref);
 	TREE_SIDE_EFFECTS(at) = TREE_SIDE_EFFECTS(ref);
 	return at;
@@ -489,10 +498,10 @@ static bool visit_address(tree t)
 	for (tree part = of; handled_component_p(part); part = TREE_OPERAND(part, 0)) {
 		shadowed *s = holder_of(part);
 
-		if (s && s->cells.count(TREE_OPERAND(part, 1)))
-			refuse(*s, std::string("the address of the new member '") +
-					   text_of(DECL_NAME(TREE_OPERAND(part, 1))) +
-					   "' is taken");
+		if (s && s->cells.count(TREE_OPERAND(part, 1)) &&
+		    s->lent.insert(TREE_OPERAND(part, 1)).second)
+			tell("lends\t" + s->name + "\t" + place(here) + "\t" +
+			     text_of(DECL_NAME(TREE_OPERAND(part, 1))));
 	}
 	if (TREE_CODE(of) != INDIRECT_REF || !shadowed_of(TREE_TYPE(of)))
 		return false;
@@ -510,6 +519,34 @@ static shadowed *member_at(tree t)
 		if (shadowed *s = holder_of(t))
 			return s;
 	return NULL;
+}
+
+/*
+ * The size of one object, to which something may be added that goes by no object's size: there the
+ * program keeps what it can't reach by an object's members. *more: what is added; NULL: nothing is,
+ * or a constant.
+ */
+static bool is_object_size(tree *size, tree **more)
+{
+	tree stripped = strip(*size);
+
+	*more = NULL;
+	if (TREE_CODE(stripped) == INTEGER_CST && number_of(stripped) != NUMBER_OTHER)
+		return number_of(stripped) == NUMBER_SIZE ||
+		       (number_of(stripped) == NUMBER_OF_SIZE &&
+			tree_to_shwi(stripped) > mark_size &&
+			is_near(tree_to_shwi(stripped), mark_size));
+	if (TREE_CODE(stripped) != PLUS_EXPR)
+		return false;
+	for (int i = 0; i < 2; i++) {
+		tree part = strip(TREE_OPERAND(stripped, i));
+
+		if (TREE_CODE(part) != INTEGER_CST || !is_object_size(&part, more))
+			continue;
+		*more = &TREE_OPERAND(stripped, !i);
+		return true;
+	}
+	return false;
 }
 
 /* A call whose result becomes a pointer to an object: is one made? True: all below was seen. */
@@ -532,9 +569,12 @@ static bool visit_birth(tree *tp, shadowed &s)
 		tree *arg = &CALL_EXPR_ARG(call, i), stripped = strip(*arg);
 		bool is_number = INTEGRAL_TYPE_P(TREE_TYPE(stripped));
 		bool is_constant = TREE_CODE(stripped) == INTEGER_CST;
+		tree *more;
 
-		if (is_constant && number_of(stripped) == NUMBER_SIZE) {
+		if (is_object_size(arg, &more)) {
 			sized = true;
+			if (more)
+				go_into(more);
 			continue;
 		}
 		/* How many? Behind the size a constant may be a flag, or a line of the source. */
@@ -566,8 +606,7 @@ static bool visit_clear(tree *tp, shadowed &s, const std::string &name)
 	len = strip(CALL_EXPR_ARG(call, size));
 	if (!pointed_of(TREE_TYPE(strip(CALL_EXPR_ARG(call, 0)))) ||
 	    (size == 2 && !integer_zerop(CALL_EXPR_ARG(call, 1))) ||
-	    TREE_CODE(len) != INTEGER_CST ||
-	    (scan && number_of(len) != NUMBER_SIZE))
+	    TREE_CODE(len) != INTEGER_CST || (scan && number_of(len) != NUMBER_SIZE))
 		return false;
 	go_into(&CALL_EXPR_ARG(call, 0));
 	note_use(s);
@@ -594,8 +633,9 @@ static bool visit_given(tree *tp, shadowed &s)
 	if ((POINTER_TYPE_P(type) && VOID_TYPE_P(TREE_TYPE(type))) || has_word(name, "cpy") ||
 	    has_word(name, "copy") || has_word(name, "move") || has_word(name, "dup") ||
 	    has_word(name, "swap") || has_word(name, "memset") || has_word(name, "bzero"))
-		refuse(s, "'" + name + "' gets an object as a mere address, and may copy or move "
-			  "it");
+		refuse(s, "'" + name +
+				  "' gets an object as a mere address, and may copy or move "
+				  "it");
 	return false;
 }
 

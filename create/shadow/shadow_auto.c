@@ -9,8 +9,8 @@
  *
  * What a source does to objects of such a structure is known from its own code, and all sources
  * that know the structure are looked at: those that don't can neither make an object nor copy one,
- * for want of its size. One source alone may use the new members and make objects, since the
- * shadow variable is its own.
+ * for want of its size. One of the sources that make objects or use the new members defines the
+ * shadow variable, and the others refer to it.
  */
 
 #include "create/shadow/shadow_auto.h"
@@ -28,8 +28,10 @@ enum { NAME_MAX_LEN = 48 };
 /* What is known of a structure, of all sources. */
 struct found {
 	const struct shadowed_type *type;
-	const struct build_unit *user; /* the source that uses it; NULL: none does */
-	unsigned long cell;            /* the size of what an object has beside it */
+	/* The sources that use it, the one that defines the shadow variable first. */
+	VEC(const struct build_unit *) users;
+	unsigned long cell; /* the size of what an object has beside it */
+	bool lent;          /* the address of a new member is taken */
 };
 
 struct work {
@@ -41,6 +43,10 @@ struct work {
 
 static void work_release(struct work *work)
 {
+	struct found *found;
+
+	vec_for_each (&work->types, found)
+		vec_release(&found->users);
 	free(work->spec);
 	free(work->plugin);
 	vec_release(&work->types);
@@ -256,6 +262,25 @@ static const char *short_place(const struct work *work, const char *place)
 	return place + len + 6;
 }
 
+static bool is_user(const struct found *found, const struct build_unit *unit)
+{
+	const struct build_unit *const *user;
+
+	vec_for_each (&found->users, user)
+		if (*user == unit)
+			return true;
+	return false;
+}
+
+static int add_user(struct found *found, const struct build_unit *unit, struct uspl_err *err)
+{
+	const struct build_unit **user = is_user(found, unit) ? NULL : vec_push(&found->users);
+
+	if (user)
+		*user = unit;
+	return is_user(found, unit) ? 0 : uspl_fail_nomem(err);
+}
+
 /* Takes in one line of facts: its words are ended by '\0'. */
 static int take_fact(struct work *work, const struct build_unit *unit, char *const words[4],
 		     struct uspl_err *err)
@@ -283,16 +308,14 @@ static int take_fact(struct work *work, const struct build_unit *unit, char *con
 			    "%s: '%s' is taken for a function that gives room for a new 'struct "
 			    "%s', in which nothing is kept from before",
 			    place, words[3] ? words[3] : "", found->type->name);
-	if (strcmp(words[0], "uses") != 0 || found->user == unit)
-		return 0;
-	if (found->user)
-		return uspl_fail(err, USPL_E_UNSUPPORTED,
-				 "--shadow=auto: '%s' and '%s' make objects of 'struct %s', or use "
-				 "the new members '%s': one source alone may",
-				 found->user->source, unit->source, found->type->name,
-				 buf_str(&found->type->members));
-	found->user = unit;
-	return 0;
+	if (!strcmp(words[0], "lends")) {
+		found->lent = true;
+		report_warn(work->report,
+			    "%s: the address of the new member '%s' of 'struct %s' is taken: what "
+			    "gets it has to do with zero bytes, and undo keeps what it leads to",
+			    place, words[3] ? words[3] : "", found->type->name);
+	}
+	return strcmp(words[0], "uses") != 0 ? 0 : add_user(found, unit, err);
 }
 
 static int take_facts(struct work *work, const struct build_unit *unit, struct buf *facts,
@@ -313,6 +336,26 @@ static int take_facts(struct work *work, const struct build_unit *unit, struct b
 	return 0;
 }
 
+/*
+ * The shadow variable, for the source that defines it. Where the address of a member is taken, undo
+ * must not unmap the cells: a hook of a later line, which runs earlier, lets go of them.
+ */
+static void define_cells(const struct found *found, struct buf *text)
+{
+	const char *name = found->type->name;
+
+	buf_addf(text, "USPL_SHADOW(uspl_auto_%s, struct uspl_auto_%s_cell, 0, 0);\n", name, name);
+	if (!found->lent)
+		return;
+	buf_addf(text,
+		 "static void uspl_auto_%s_keep(void)\n"
+		 "{\n"
+		 "\tuspl_auto_%s.chunks = 0;\n"
+		 "}\n"
+		 "USPL_POST_UNDO(uspl_auto_%s_keep);\n",
+		 name, name, name);
+}
+
 /* The functions for the cells of the structures that the source uses; *ret NULL: it uses none. */
 static int write_header(struct work *work, const struct build_unit *unit, char **ret,
 			struct uspl_err *err)
@@ -327,12 +370,16 @@ static int write_header(struct work *work, const struct build_unit *unit, char *
 	vec_for_each (&work->types, found) {
 		const char *name = found->type->name;
 
-		if (found->user != unit)
+		if (!is_user(found, unit))
 			continue;
 		any = true;
+		buf_addf(&text, "struct uspl_auto_%s_cell { unsigned long words[%lu]; };\n", name,
+			 (found->cell + 7) / 8);
+		if (found->users.items[0] == unit)
+			define_cells(found, &text);
+		else
+			buf_addf(&text, "USPL_SHADOW_DECLARE(uspl_auto_%s);\n", name);
 		buf_addf(&text,
-			 "struct uspl_auto_%s_cell { unsigned long words[%lu]; };\n"
-			 "USPL_SHADOW(uspl_auto_%s, struct uspl_auto_%s_cell, 0, 0);\n"
 			 "USPL_SHADOW_FN_ void *uspl_auto_%s_at(const void *object)\n"
 			 "{\n"
 			 "\tvoid *cell = uspl_shadow_get_or_alloc(&uspl_auto_%s, object);\n"
@@ -345,7 +392,7 @@ static int write_header(struct work *work, const struct build_unit *unit, char *
 			 "{\n"
 			 "\tuspl_shadow_free(&uspl_auto_%s, object);\n"
 			 "}\n",
-			 name, (found->cell + 7) / 8, name, name, name, name, name, name);
+			 name, name, name, name);
 	}
 	if (!any)
 		return 0;
@@ -392,6 +439,54 @@ static int keep_unit(struct work *work, struct build_unit *unit, struct uspl_err
 	return 0;
 }
 
+static bool has_unit(const struct build *build, const struct build_link *link,
+		     const struct build_unit *unit)
+{
+	const size_t *index;
+
+	vec_for_each (&link->units, index)
+		if (&build->units.items[*index] == unit)
+			return true;
+	return false;
+}
+
+/* The first program that has one of the users without this one; NULL: there is none. */
+static const struct build_link *find_link_without(const struct build *build,
+						  const struct found *found,
+						  const struct build_unit *unit)
+{
+	const struct build_unit *const *user;
+	const struct build_link *link;
+
+	vec_for_each (&build->links, link)
+		vec_for_each (&found->users, user)
+			if (has_unit(build, link, *user) && !has_unit(build, link, unit))
+				return link;
+	return NULL;
+}
+
+/* A source that is in all programs with one of the users defines the shadow variable. */
+static int choose_definer(const struct build *build, struct found *found, struct uspl_err *err)
+{
+	const struct build_unit *first = found->users.n ? found->users.items[0] : NULL;
+
+	for (size_t i = 0; i < found->users.n; i++) {
+		if (find_link_without(build, found, found->users.items[i]))
+			continue;
+		found->users.items[0] = found->users.items[i];
+		found->users.items[i] = first;
+		return 0;
+	}
+	if (!first)
+		return 0;
+	return uspl_fail(err, USPL_E_UNSUPPORTED,
+			 "--shadow=auto: several programs make objects of 'struct %s', or use the "
+			 "new members '%s', and no source that does is in all of them ('%s' isn't "
+			 "in '%s')",
+			 found->type->name, buf_str(&found->type->members), first->source,
+			 find_link_without(build, found, first)->path);
+}
+
 static void say_what_is_kept(const struct work *work)
 {
 	const struct found *found;
@@ -410,6 +505,7 @@ int shadow_auto_compile(struct build *build, const char *folder, struct report *
 	auto_free bool *linked = calloc(build->units.n + 1, sizeof(*linked));
 	auto_free bool *sees = calloc(build->units.n + 1, sizeof(*sees));
 	const struct build_link *link;
+	struct found *found;
 	const size_t *index;
 	int rc = sees && linked ? write_spec(&work, err) : uspl_fail_nomem(err);
 
@@ -437,6 +533,11 @@ int shadow_auto_compile(struct build *build, const char *folder, struct report *
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "--shadow=auto is for sources that gcc compiles by themselves "
 				 "(-c)");
+	vec_for_each (&work.types, found) {
+		rc = choose_definer(build, found, err);
+		if (rc)
+			return rc;
+	}
 	for (size_t i = 0; i < build->units.n; i++) {
 		rc = sees[i] ? keep_unit(&work, &build->units.items[i], err) : 0;
 		if (rc)

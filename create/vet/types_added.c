@@ -6,12 +6,29 @@
 #include <dwarf.h>
 #include <string.h>
 
-static bool is_same(struct type_member *old, struct type_member *new)
+static bool is_alike(struct type_member *old, struct type_member *new)
 {
-	if (strcmp(old->name, new->name) || old->bits != new->bits ||
-	    old->is_bits != new->is_bits || old->is_inner != new->is_inner)
+	return old->bits == new->bits && old->is_bits == new->is_bits &&
+	       old->is_inner == new->is_inner &&dbgtype_compare(&old->type, &new->type) !=
+		       TYPE_OTHER;
+}
+
+/*
+ * Is the i-th member this old one under another name? Its name is gone, and among the new names in
+ * its place, up to the next one that is an old one's, no other is of its type.
+ */
+static bool is_renamed(member_vec *pre, struct type_member *old, member_vec *post, size_t i)
+{
+	size_t from = i, alike = 0;
+
+	if (old->is_inner || dbgtype_member(post, old->name) ||
+	    dbgtype_member(pre, post->items[i].name) || !is_alike(old, &post->items[i]))
 		return false;
-	return dbgtype_compare(&old->type, &new->type) != TYPE_OTHER;
+	while (from && !dbgtype_member(pre, post->items[from - 1].name))
+		from--;
+	for (; from < post->n && !dbgtype_member(pre, post->items[from].name); from++)
+		alike += is_alike(old, &post->items[from]);
+	return alike == 1;
 }
 
 /* Takes the members that are new; false: that isn't all that differs. */
@@ -21,8 +38,10 @@ static bool find_added(member_vec *pre, member_vec *post, struct buf *ret)
 
 	for (size_t i = 0; i < post->n; i++) {
 		struct type_member *new = &post->items[i];
+		struct type_member *old = kept < pre->n ? &pre->items[kept] : NULL;
 
-		if (kept < pre->n && is_same(&pre->items[kept], new)) {
+		if (old && ((!strcmp(old->name, new->name) && is_alike(old, new)) ||
+			    is_renamed(pre, old, post, i))) {
 			kept++;
 			continue;
 		}

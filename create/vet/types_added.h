@@ -8,7 +8,7 @@
 
 /*
  * Notes the structure in report->shadowed, if it has a tag and all its old members are as they were
- * and in their order, wherever they lie now; else nothing is done.
+ * and in their order, wherever they lie now, and perhaps under another name; else nothing is done.
  */
 int types_note_added(struct type_change *change, struct report *report,
 		     struct uspl_err *err) uspl_must_check;

@@ -12,6 +12,10 @@
 
 static struct conn *all[MANY];
 
+/* What an update may lead to a member of its own, which undo must leave there. */
+static const long nothing;
+static const long *lent = &nothing;
+
 KEPT static struct conn *conn_new(int id)
 {
 	struct conn *conn = room_zalloc(sizeof(*conn));
@@ -59,7 +63,11 @@ void answer(const char *request, char *reply, size_t size)
 	}
 	if (!strcmp(word, "clear"))
 		conn_clear(all[id]);
-	if (!strcmp(word, "touch"))
+	if (!strcmp(word, "forget"))
+		lent = &nothing;
+	if (!strcmp(word, "lent"))
+		snprintf(reply, size, "%ld", *lent);
+	else if (!strcmp(word, "touch"))
 		snprintf(reply, size, "%ld", conn_touch(all[id]));
 	else
 		snprintf(reply, size, "%ld", conn_sum(all[id]));
