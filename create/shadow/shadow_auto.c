@@ -373,8 +373,12 @@ static int write_header(struct work *work, const struct build_unit *unit, char *
 		if (!is_user(found, unit))
 			continue;
 		any = true;
-		buf_addf(&text, "struct uspl_auto_%s_cell { unsigned long words[%lu]; };\n", name,
-			 (found->cell + 7) / 8);
+		/* Not hidden by an option: modules of one process must not have several. */
+		buf_addf(&text,
+			 "extern struct uspl_shadow uspl_auto_%s "
+			 "__attribute__((visibility(\"default\")));\n"
+			 "struct uspl_auto_%s_cell { unsigned long words[%lu]; };\n",
+			 name, name, (found->cell + 7) / 8);
 		if (found->users.items[0] == unit)
 			define_cells(found, &text);
 		else

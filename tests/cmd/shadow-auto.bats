@@ -161,6 +161,16 @@ export USES='s/return conn->hits;/conn->extra += 2;\n	if (!conn->marks[3]++)\n		
 	expect_message "several programs make objects of 'struct conn', or use the new members 'extra marks', and no source that does is in all of them \('[a-z/]+.c' isn't in '[a-z/]+'\)"
 }
 
+@test "refused: a program and a library with one object in both, which one process may have" {
+	local cc="$TARGET_CC -O2 -g -fPIC -fvisibility=hidden"
+	changed "$MEMBERS; $USES; s/return conn->id + conn->hits/return conn->extra + conn->hits/" --shadow=auto \
+		--build="make CFLAGS='-O2 -g -fPIC -fvisibility=hidden' && $cc -shared -o libroom.so room.o"
+	expect_status 1
+	expect_one_message
+	expect_message "the variable 'uspl_auto_conn' is new in '(target|libroom.so)' and in '(target|libroom.so)', which would have one for both"
+	expect_message 'hint: .*--target=NAME'
+}
+
 @test "without it such a member is refused" {
 	changed "$MEMBERS; $USES"
 	expect_status 1
