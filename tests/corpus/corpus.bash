@@ -23,8 +23,8 @@ rows() {
 	done < <(grep -v '^#' "$corpus/patches.tsv")
 }
 
-# recipe PACKAGE COLUMN - from builds.tsv: 2 version, 3 packages needed, 4 configure, 5 build; empty
-# for '-'
+# recipe PACKAGE COLUMN - from builds.tsv: 2 version, 3 packages needed, 4 configure, 5 build, 6
+# options of uspl-create; empty for '-'
 recipe() {
 	awk -F'\t' -v package="$1" -v column="$2" \
 		'$1 == package && $column != "-" { print $column }' "$corpus/builds.tsv"
@@ -113,8 +113,10 @@ try() {
 	local build=$work/$1/build into=${4:-$outcomes/$1/$2}
 	rm -rf "$into" "$build"
 	mkdir -p "$into"
+	# shellcheck disable=SC2046 # words
 	PATH=$work/bin:$PATH timeout "${minutes}m" "$create" --source="$work/$package/tree" \
-		--patch="$work/$package/tree/debian/patches/$patch" --patch-opt="$option" "${@:5}" \
+		--patch="$work/$package/tree/debian/patches/$patch" --patch-opt="$option" \
+		$(recipe "$package" 6) "${@:5}" \
 		--keep="$build" --build="$(recipe "$package" 5)" --id=corpus --output="$into" \
 		>"$into/log" 2>&1 || status=$?
 	outcome_write "$into" "$status"
@@ -134,9 +136,11 @@ try_series() {
 	if [[ ! -e $first || $(<"$first") != "$2" || ($create -nt $first && ! ${KEEP:-}) ]]; then
 		rm -rf "$updates"
 		mkdir -p "$updates"
+		# shellcheck disable=SC2046 # words
 		PATH=$work/bin:$PATH timeout "$((minutes * 4))m" "$create" --source="$place/tree" \
-			--series="$list" --partly --build="$(recipe "$package" 5)" --id=corpus \
-			--output="$updates" >"$updates/log" 2>&1 || true
+			--series="$list" --partly $(recipe "$package" 6) \
+			--build="$(recipe "$package" 5)" --id=corpus --output="$updates" \
+			>"$updates/log" 2>&1 || true
 		echo "$2" >"$first"
 	fi
 	# As many digits as the last one has.

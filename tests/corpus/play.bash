@@ -156,11 +156,20 @@ longest() {
 	xargs -n1 <<<"$1" | sort -n | tail -n 1
 }
 
-# play PACKAGE PATCH - the update of this fix, with the author's part if there is one
+# update_of OUTCOME - the update that is to be applied: of the fix alone, with new members that the
+# compiler keeps elsewhere, or with the author's part; false if there is none
+update_of() {
+	local kind
+	for kind in auto hooked .; do
+		[[ -e $1/$kind/uspl-corpus.tar.gz ]] && echo "$1/$kind/uspl-corpus.tar.gz" && return
+	done
+	return 1
+}
+
+# play PACKAGE PATCH - the update of this fix
 play() {
-	local into=$outcomes/$1/$2 driver=$corpus/drive/$1.bash update target
-	update=$into/hooked/uspl-corpus.tar.gz
-	[[ -e $update ]] || update=$into/uspl-corpus.tar.gz
+	local driver=$corpus/drive/$1.bash update target
+	update=$(update_of "$outcomes/$1/$2")
 	[[ -e $driver ]] || { echo 'result=no driver' && return; }
 	target=$("${create%-create}-view" --json --file="$update" |
 		grep -oE '"targets":\[\{"name":"[^"]*"' | cut -d'"' -f6)
