@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # jq.bash - drives one jq that reads documents from a pipe, without end
 # shellcheck shell=bash disable=SC2034,SC2154 # play.bash uses and sets these
-JQ_FILTER='if . == "deep" then (try (getpath([range(10001) | 0]) | "old") catch "new")
+JQ_FILTER='if . == "deep" then (try (null | getpath([range(10001) | 0]) | "old") catch "new")
 	elif . == "seed" then [{"a": 1} * {"a": 2}, ([range(100)] | map({(tostring): .}) | add | length)]
 	else {n: .n, half: (.n / 2), s: ("x" * 3),
 	o: ({"a": {"b": 1}} * {"a": {"c": 2}}), l: ([.n, 1, 2] | sort)} end'
