@@ -141,6 +141,36 @@ static taddr elsewhere(const struct fit *fit)
 	return fit->file->image->end;
 }
 
+static bool refers(const struct objsec *sec, const char *refname)
+{
+	const struct objrel *rel;
+
+	vec_for_each (&sec->rels, rel)
+		if (!strcmp(rel->sym->name, refname))
+			return true;
+	return false;
+}
+
+/*
+ * Is it what an earlier update brought, or what code of one refers to? That code isn't in the file,
+ * but in the process it is matched, and tells where the name is.
+ */
+static bool known_by_earlier(const struct fit *fit, const char *refname)
+{
+	const struct objfile *pre = fit->target->pre_code;
+
+	if (earlier_brings(fit->earlier, fit->target, refname))
+		return true;
+	for (size_t i = 0; fit->earlier->updates.n && i < pre->syms.n; i++) {
+		const struct objsym *sym = pre->syms.items[i];
+
+		if (sym->type != STT_SECTION && sym->sec && objsec_is_code(sym->sec) &&
+		    refers(sym->sec, refname) && earlier_has(fit->earlier, fit->target, sym->name))
+			return true;
+	}
+	return false;
+}
+
 static int local_value(const struct fit *fit, const struct objsym *sym, taddr *ret,
 		       struct uspl_err *err)
 {
@@ -148,7 +178,7 @@ static int local_value(const struct fit *fit, const struct objsym *sym, taddr *r
 	struct own_names own = own_names_find(fit->match, sym->name);
 	int rc;
 
-	if (!own.n && earlier_brings(fit->earlier, fit->target, sym->name)) {
+	if (own.n != 1 && known_by_earlier(fit, sym->name)) {
 		*ret = elsewhere(fit);
 		return 0;
 	}
@@ -248,8 +278,7 @@ static int other_value(const struct fit *fit, const struct objsym *sym, bool amb
 	taddr value;
 	int rc;
 
-	if (match_call(fit->match, sym->name, &value) ||
-	    earlier_brings(fit->earlier, fit->target, sym->name))
+	if (match_call(fit->match, sym->name, &value) || known_by_earlier(fit, sym->name))
 		return 0;
 	rc = libraries_define(fit->build, fit->file, sym->name, &answer, &n, err);
 	if (rc || answer == LIBRARY_ONE)
