@@ -30,6 +30,18 @@ static void job_release(struct job *job)
 DEFINE_AUTO_RELEASE(job, struct job, job_release)
 #define auto_job __attribute__((cleanup(cleanup_job_)))
 
+/* Assembler that the preprocessor doesn't see includes nothing that it would list. */
+static bool has_list(const struct args_word *source)
+{
+	const char *dot = strrchr(file_basename(source->text), '.');
+
+	if (source->kind != ARGS_ASM)
+		return true;
+	if (source->language)
+		return !strcmp(source->language, "assembler-with-cpp");
+	return dot && strcmp(dot, ".s") != 0;
+}
+
 static int job_init(struct job *job, const struct tool *tool, const struct args *args,
 		    const struct args_word *source, struct uspl_err *err)
 {
@@ -41,7 +53,7 @@ static int job_init(struct job *job, const struct tool *tool, const struct args 
 	job->command = tool_command(tool, args);
 	if (!job->command)
 		return uspl_fail_nomem(err);
-	if (source->kind == ARGS_ASM)
+	if (!has_list(source))
 		return 0;
 	if (asprintf(&job->deps, "%s.d", job->saved) < 0) {
 		job->deps = NULL;

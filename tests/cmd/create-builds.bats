@@ -552,6 +552,23 @@ removing_build() {
 	[ -z "$stderr" ]
 }
 
+@test "the patch changes what assembler includes by the preprocessor: no generated file, and compiled again" {
+	local rule
+	echo '#define LIMIT 1' > number.h
+	printf '%s\n' '#include "number.h"' '.text' '.globl limit' '.type limit, @function' 'limit:' 'mov $LIMIT, %eax' 'ret' \
+		'.size limit, .-limit' '.section .note.GNU-stack,"",@progbits' > limit.S
+	rm limit.c
+	diff_of number.h s/1/41/ > ../fix.diff
+	both_of main.c 's/return limit()/return limit() + 1/'
+	for rule in 'limit.o: limit.S number.h' 'limit.o: limit.S' 'limit.o: ASFLAGS = -MD'; do
+		makefile 'server: main.o limit.o' ';$(CC) -o $@ $^' "$rule"
+		create_in
+		[[ ! $stderr =~ generates ]]
+		expect_update server 'limit main'
+		rm ../out
+	done
+}
+
 @test "the patch changes what is done with an object after it is compiled: refused" {
 	need objcopy
 	makefile 'server: main.o limit.o' ';$(CC) -o $@ $^' '%.o: %.c' ';$(CC) -c -o $@ $<' ';true $@'
