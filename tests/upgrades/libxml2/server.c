@@ -41,13 +41,19 @@ static int count_elements(int n)
 	return count;
 }
 
+/* The library remembers what it has read from a file: each time it is another one. */
 static int count_entries(void)
 {
-	xmlCatalogPtr loaded = xmlLoadACatalog(catalog);
+	static int asked;
+	xmlCatalogPtr loaded;
 	FILE *out = tmpfile();
 	char line[512];
 	int n = 0;
 
+	snprintf(line, sizeof(line), "%s.%d", catalog, asked++);
+	if (link(catalog, line))
+		return -1;
+	loaded = xmlLoadACatalog(line);
 	/* A catalog is read when it is first asked. */
 	xmlFree(xmlACatalogResolveSystem(loaded, BAD_CAST "none"));
 	xmlACatalogDump(loaded, out);
