@@ -115,7 +115,7 @@ static int wait_build(pid_t pid, struct meter *meter, const char *record, int *r
 	while (waitpid(pid, ret_status, 0) < 0)
 		if (errno != EINTR)
 			return uspl_fail_errno(err, "cannot wait for the build");
-	return end == END_DONE ? 0 : uspl_fail(err, USPL_E_BUILD, "interrupted");
+	return end == END_DONE ? 0 : uspl_fail(err, USPL_E_CANCELLED, "interrupted");
 }
 
 /* What tells the line in which a compiler, linker or make says why. */

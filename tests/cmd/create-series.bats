@@ -235,6 +235,20 @@ in_tree() {
 	expect_refused_series 2 '--partly is for --series and --package'
 }
 
+@test "partly: a signal in a build ends it all: nothing is built again, and no patch is left out" {
+	local pid status=0
+	makefile "out = $BATS_TEST_TMPDIR" 'server: main.c limit.c' ';echo tried >> $(out)/tries' \
+		';! grep -q "+ 2" main.c || { echo started > $(out)/started; exec sleep 60; }' ';$(CC) -o $@ $^'
+	"$USPL_BIN/uspl-create" --output=../updates --series=../patches/series --partly > /dev/null 2> ../said 3>&- &
+	pid=$!
+	until_true 60 [ -s ../started ]
+	kill -TERM "$pid"
+	wait "$pid" || status=$?
+	[ "$status" = 143 ]
+	[ "$(wc -l < ../tries)" = 3 ]
+	[[ ! $(< ../said) =~ 'left out' ]]
+}
+
 @test "unchanged lines keep their numbers through the whole series" {
 	printf '\nint line(void)\n{\n\treturn __LINE__;\n}\n' | tee -a limit.c >> main.c
 	rm -r ../work ../patches/*
