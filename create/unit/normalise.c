@@ -51,13 +51,14 @@ static bool takes_own_address(const struct objsec *sec, uint64_t at, const struc
 	for (size_t i = 0; i < sec->rels.n; i++)
 		if (sec->rels.items[i].offset == at + insn->disp_off)
 			return false;
-	return true;
+	return !reference_begins_got(sec, (int64_t)owner->value);
 }
 
 /*
  * The assembler needs no relocation for a static function that takes its own address, such as one
  * that registers itself again. But it must be the original's address like any other that is taken,
- * so we put a relocation there.
+ * so we put a relocation there. What only leads to the GOT stays as it is: the original's start
+ * lies at another distance from it.
  */
 static int restore_own_addresses(struct objsec *sec, struct uspl_err *err)
 {

@@ -33,3 +33,14 @@ const struct objrel *reference_within(const struct objsec *sec, uint64_t at, uin
 
 	return i < sec->rels.n && sec->rels.items[i].offset < at + len ? &sec->rels.items[i] : NULL;
 }
+
+bool reference_begins_got(const struct objsec *sec, int64_t place)
+{
+	const struct objrel *rel;
+
+	vec_for_each (&sec->rels, rel)
+		if (arch_native()->reloc(rel->type)->kind == RELOC_GOTPC &&
+		    (int64_t)rel->offset - rel->addend == place)
+			return true;
+	return false;
+}

@@ -55,8 +55,8 @@ static bool takes_label(const struct objsec *sec, uint64_t at, const struct insn
 	    reference_within(sec, at + insn->disp_off, insn->disp_size))
 		return false;
 	memcpy(&distance, sec->data + at + insn->disp_off, sizeof(distance));
-	/* Its own address: code for any distance counts from there to find its data. */
-	return (int64_t)insn->len + distance != 0;
+	/* Code for any distance counts from there to find its data. */
+	return !reference_begins_got(sec, (int64_t)(at + insn->len) + distance);
 }
 
 static bool jumps_to_label(const struct objsec *sec, uint64_t at, const struct insn *insn)
