@@ -124,10 +124,14 @@ $(PROGRAM) $(CREATE):
 $(LINKS): $(PROGRAM)
 	ln -sf uspl $@
 
-# The compiler wrapper starts once for each compilation: it links with next to nothing.
+# The compiler wrapper starts once for each compilation: it links with the C library only, and with
+# that for good, where there is an archive of it: 0.2 ms less.
+static_c = $(filter /%,$(shell $(CC) -print-file-name=libc.a))
+WRAPPER_LDFLAGS = $(if $(SAN)$(if $(static_c),,none),$(LDFLAGS),$(filter-out -pie,$(LDFLAGS)) -static-pie)
+
 $(WRAPPER): $(CC_OBJ) $(LIBUSPL)
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) -o $@ $^
+	$(CC) $(WRAPPER_LDFLAGS) -o $@ $^
 
 $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(CMD_OBJ) $(filter-out %/wrapper_main.o,$(CC_OBJ)) $(LIBUSPL)
 	@mkdir -p $(@D)

@@ -163,9 +163,14 @@ static int add_copy(const char *line, void *ctx, struct uspl_err *err)
 	return add_file(joining, path, err);
 }
 
-/* What LLVM has written; a part without code is an object, too, and one from a cache is none. */
+/*
+ * What LLVM has written; a part without code is an object, too, and one from a cache is none. An
+ * empty first one with nothing behind it is what lld 14 leaves of a link that optimised nothing.
+ */
 static int add_llvm(struct joining *joining, const char *output, struct uspl_err *err)
 {
+	bool empty = false;
+
 	for (size_t i = 0;; i++) {
 		auto_free char *path = NULL;
 		char number[24] = "";
@@ -180,11 +185,14 @@ static int add_llvm(struct joining *joining, const char *output, struct uspl_err
 		}
 		if (stat(path, &st) < 0)
 			return 0;
-		if (!st.st_size)
+		if (empty || (i && !st.st_size))
 			return uspl_fail(err, USPL_E_BUILD,
 					 "the link of '%s' takes code from a cache, which "
 					 "uspl-create doesn't see",
 					 output);
+		empty = !st.st_size;
+		if (empty)
+			continue;
 		rc = add_file(joining, take_ptr(path), err);
 		if (rc)
 			return rc;
