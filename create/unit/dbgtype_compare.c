@@ -205,13 +205,28 @@ static enum type_relation compare_members(Dwarf_Die *pre, Dwarf_Die *post, const
 	return TYPE_SAME;
 }
 
-/* Finds the next thing that a template was given, at or behind *die. */
-static bool next_argument(Dwarf_Die *die, bool has)
+typedef VEC(Dwarf_Die) argument_list;
+
+/* Appends what a template was given; a pack's (`class... T`) are in an entry of their own. */
+static bool add_arguments(Dwarf_Die *template, argument_list *list, bool is_pack)
 {
-	while (has && dwarf_tag(die) != DW_TAG_template_type_parameter &&
-	       dwarf_tag(die) != DW_TAG_template_value_parameter)
-		has = !dwarf_siblingof(die, die);
-	return has;
+	Dwarf_Die die;
+
+	for (bool has = !dwarf_child(template, &die); has; has = !dwarf_siblingof(&die, &die)) {
+		Dwarf_Die *slot;
+		int tag = dwarf_tag(&die);
+
+		if (tag == DW_TAG_GNU_template_parameter_pack && !is_pack &&
+		    !add_arguments(&die, list, true))
+			return false;
+		if (tag != DW_TAG_template_type_parameter && tag != DW_TAG_template_value_parameter)
+			continue;
+		slot = vec_push(list);
+		if (!slot)
+			return false;
+		*slot = die;
+	}
+	return true;
 }
 
 static bool same_argument(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
@@ -220,20 +235,48 @@ static bool same_argument(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up
 	       compare_inner(pre, post, up) == TYPE_SAME;
 }
 
+/* The name of the structure or enumeration that a template was given, NULL if it is none. */
+static const char *argument_name(Dwarf_Die *argument)
+{
+	Dwarf_Die type;
+
+	return dwarf_tag(argument) == DW_TAG_template_type_parameter &&
+			       dbgtype_of(argument, &type) && dbgtype_peel(&type, &type) &&
+			       (dbgtype_is_aggregate(&type) ||
+				dwarf_tag(&type) == DW_TAG_enumeration_type)
+		       ? dwarf_diename(&type)
+		       : NULL;
+}
+
+/*
+ * Is it what stood elsewhere among those of the old template? variant<metres, feet> says by a
+ * number which of them it holds, and variant<feet, metres> would take that for the other one,
+ * though both have the same contents.
+ */
+static bool has_moved(const argument_list *old, size_t at, Dwarf_Die *argument)
+{
+	const char *name = argument_name(argument), *was = argument_name(&old->items[at]);
+	bool moved = false;
+
+	for (size_t i = 0; name && was && strcmp(name, was) != 0 && i < old->n; i++) {
+		const char *other = argument_name(&old->items[i]);
+
+		moved = moved || (other && !strcmp(other, name));
+	}
+	return moved;
+}
+
 /* Were two templates given the same? */
 static bool same_arguments(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
 {
-	Dwarf_Die a, b;
-	bool has_a = next_argument(&a, !dwarf_child(pre, &a));
-	bool has_b = next_argument(&b, !dwarf_child(post, &b));
+	auto_vec argument_list a = { 0 }, b = { 0 };
 
-	while (has_a && has_b) {
-		if (!same_argument(&a, &b, up))
+	if (!add_arguments(pre, &a, false) || !add_arguments(post, &b, false) || a.n != b.n)
+		return false;
+	for (size_t i = 0; i < a.n; i++)
+		if (!same_argument(&a.items[i], &b.items[i], up) || has_moved(&a, i, &b.items[i]))
 			return false;
-		has_a = next_argument(&a, !dwarf_siblingof(&a, &a));
-		has_b = next_argument(&b, !dwarf_siblingof(&b, &b));
-	}
-	return has_a == has_b;
+	return true;
 }
 
 /* Structures of which at least one has no name, or another one. */

@@ -451,6 +451,7 @@ int vet_changes(const struct diff *diff, struct uspl_err *err)
 	static const struct check checks[] = {
 		{ warn_of_past, NULL },
 		{ vet_exports, AUTHORS_NAMES },
+		{ vet_warn_lookups, NULL },
 		{ vet_nameless_code, AUTHORS_CODE },
 		{ vet_constructed_data, AUTHORS_START },
 		{ vet_start_code, AUTHORS_START },

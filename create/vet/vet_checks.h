@@ -24,6 +24,11 @@ int vet_bindings(const struct diff *diff, struct uspl_err *err);
 int vet_names(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses another signature of a function that a library offers to others. */
 int vet_exports(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
+/*
+ * Never refuses; warns of new names of a program, or library, that has its names looked up while it
+ * runs: the dynamic linker knows those that it was linked with.
+ */
+int vet_warn_lookups(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Never refuses; warns of another signature of a function that is called by pointers, too. */
 int vet_warn_signatures(const struct diff *diff, const struct unit *unit, struct uspl_err *err);
 /* Refuses another size or initial value of a variable that exists. */

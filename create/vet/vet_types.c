@@ -241,6 +241,42 @@ int vet_exports(const struct diff *diff, const struct unit *unit, struct uspl_er
 	return 0;
 }
 
+/* Does the program, or library, look names up while it runs? */
+static bool looks_up_names(const struct linked *linked)
+{
+	static const char *const functions[] = { "dlsym", "dlvsym", "g_module_symbol", "lt_dlsym" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
+		if (strmap_get(&linked->imports, functions[i]))
+			return true;
+	return false;
+}
+
+int vet_warn_lookups(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	const struct linked *linked = diff->left_out.linked;
+
+	(void)err;
+	/* A program that has its main function among the names exports all (-rdynamic). */
+	if (!linked || !looks_up_names(linked) ||
+	    !(is_library(diff->target) || linked_exports(linked, "main")))
+		return 0;
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		const struct objsym *sym = unit->post.obj->syms.items[i];
+		auto_buf struct buf place = { 0 };
+
+		if (!sym->sec || sym->bind != STB_GLOBAL || syminfo_of(sym)->twin ||
+		    !(sym_is_function(sym) || sym_is_variable(sym)) || sym->vis == STV_HIDDEN ||
+		    sym->vis == STV_INTERNAL || linked_exports(linked, sym->name))
+			continue;
+		report_warn(diff->report,
+			    "%s: '%s' is new, and is in no table of the dynamic linker's: code "
+			    "that looks it up by its name (dlsym) doesn't find it",
+			    sym_srcloc(sym, &place), sym->name);
+	}
+	return 0;
+}
+
 static bool note_holder(const struct side *side, const struct objsym *function, struct buf *holder)
 {
 	const struct objsec *sec = typeuse_find_address(side, function);
