@@ -134,3 +134,11 @@ int proc_open_locked(pid_t pid, int64_t deadline, struct proc **ret, struct uspl
 	(*ret)->kept = calloc(1, sizeof(*(*ret)->kept));
 	return 0;
 }
+
+bool proc_is_locked(const struct proc *proc)
+{
+	if (flock(proc->mem_fd, LOCK_SH | LOCK_NB) != 0)
+		return errno == EWOULDBLOCK;
+	flock(proc->mem_fd, LOCK_UN);
+	return false;
+}

@@ -13,5 +13,10 @@
  */
 int proc_open_locked(pid_t pid, int64_t deadline, struct proc **ret,
 		     struct uspl_err *err) uspl_must_check;
+/*
+ * True if a tool that sees the same /proc has opened it so at this moment. proc is opened for
+ * reading only, and not by the one that asks.
+ */
+bool proc_is_locked(const struct proc *proc);
 
 #endif

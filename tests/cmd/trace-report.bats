@@ -16,6 +16,7 @@ setup() {
 
 teardown() {
 	[ -z "${SMALL:-}" ] || kill -KILL "$SMALL" 2> /dev/null || :
+	[ -z "${LOADED:-}" ] || rm -f "$LOADED"
 	target_stop
 }
 
@@ -366,4 +367,50 @@ known_ends() {
 	tool uspl-trace stop "$SMALL"
 	[[ $output != *'is gone'* ]] || fail 'sums are no records'
 	kill "$SMALL"
+}
+
+# start_slowly - another tool has begun to start; it goes on when the file $LOADED is gone
+start_slowly() {
+	! nm -D "$USPL_BIN/uspl" | grep -q __asan_init || skip 'the sanitizer is preloaded first'
+	LIBRARY=$BATS_TEST_TMPDIR/loaded.so
+	"$TARGET_CC" -O1 -shared -fPIC -I"$USPL_TESTS/../include" -o "$LIBRARY" "$USPL_TESTS/lib/loaded.c"
+	export LOADED=$BATS_TEST_TMPDIR/loaded
+	LD_PRELOAD=$LIBRARY "$USPL_BIN/uspl-trace" start -F leaf "$TARGET" > "$BATS_TEST_TMPDIR/start" 2>&1 3>&- &
+	SLOW=$!
+	[ -n "${LOADED_DIES:-}" ] || until_true 20 test -e "$LOADED"
+}
+
+@test "a report while another tool starts waits for it" {
+	start_slowly
+	"$USPL_BIN/uspl-trace" report --json "$TARGET" > "$BATS_TEST_TMPDIR/report" 2>&1 3>&- &
+	local report=$!
+	# It has looked, and sleeps until it looks again (clock_nanosleep).
+	until_true 20 grep -qs '^230 ' "/proc/$report/syscall"
+	rm "$LOADED"
+	wait "$report" || fail "the report failed: $(cat "$BATS_TEST_TMPDIR/report")"
+	wait "$SLOW" || fail "$(cat "$BATS_TEST_TMPDIR/start")"
+	expect_trace_stops
+}
+
+@test "a report while another tool takes too long to start says so" {
+	start_slowly
+	trace report
+	expect_status 1
+	expect_message "another uspl is starting to trace pid $TARGET"
+	rm "$LOADED"
+	wait "$SLOW"
+	expect_trace_stops
+}
+
+@test "a report on what a tool that died has left of its start" {
+	LOADED_DIES=1 start_slowly
+	wait "$SLOW" || :
+	trace report
+	expect_status 1
+	expect_message "pid $TARGET is not traced: a start didn't come to its end"
+	trace cat
+	expect_status 1
+	trace stop
+	expect_status 0
+	expect_trace_ended
 }

@@ -3,6 +3,10 @@
 
 #include "trace/output/view.h"
 
+#include <time.h>
+
+#include "base/cancel.h"
+#include "base/clock.h"
 #include "command/interrupted.h"
 #include "proc/proc_lock.h"
 #include "record/region_status.h"
@@ -11,6 +15,9 @@
 #include "trace/engine/session.h"
 
 double view_wait_s = 10;
+
+/* A start by another tool is looked at again. */
+#define START_PAUSE_NS 10000000
 
 /*
  * An update that was left in the middle of its switch has to be decided before others can be at
@@ -73,6 +80,58 @@ int view_start(struct proc *proc, const struct trace_request *request, struct tr
 	return session_start(proc, &modules, request, ret, err);
 }
 
+/* True as long as no function of the session has been traced. */
+static bool is_loading(const struct trace_session *session)
+{
+	const struct trace_region *region;
+
+	vec_for_each (&session->regions, region)
+		if (region->head.state != USPL_TRACE_LOADED)
+			return false;
+	return session->regions.n > 0;
+}
+
+/*
+ * What another tool is about to start has no records yet: it is waited for, or the tool may have
+ * died in the middle of it.
+ */
+static int read_session(const struct proc *proc, struct trace_session *ret, struct uspl_err *err)
+{
+	const struct timespec pause = { 0, START_PAUSE_NS };
+	const int64_t deadline = clock_now_ns() + (int64_t)(view_wait_s * 1e9);
+	int rc;
+
+	for (;;) {
+		auto_session struct trace_session session = { 0 };
+		bool is_locked = proc_is_locked(proc);
+
+		rc = trace_session_read(proc, &session, err);
+		if (rc)
+			return rc;
+		if (!is_loading(&session)) {
+			*ret = session;
+			session = (struct trace_session){ 0 };
+			return 0;
+		}
+		if (!is_locked)
+			break;
+		if (clock_now_ns() >= deadline) {
+			uspl_fail(err, USPL_E_BUSY, "another uspl is starting to trace pid %d",
+				  proc->pid);
+			uspl_hint(err, "there are no records yet");
+			return -USPL_E_BUSY;
+		}
+		rc = cancel_check(err);
+		if (rc)
+			return rc;
+		nanosleep(&pause, NULL);
+	}
+	uspl_fail(err, USPL_E_NOT_APPLIED, "pid %d is not traced: a start didn't come to its end",
+		  proc->pid);
+	uspl_hint(err, "'uspl-trace stop %d' takes away what it has left there", proc->pid);
+	return -USPL_E_NOT_APPLIED;
+}
+
 int view_open_any(pid_t pid, bool write, struct view *ret, struct uspl_err *err)
 {
 	auto_view struct view view = { 0 };
@@ -81,10 +140,11 @@ int view_open_any(pid_t pid, bool write, struct view *ret, struct uspl_err *err)
 
 	if (rc)
 		return rc;
-	rc = modules_read(view.proc, &view.modules, err);
+	rc = write ? trace_session_read(view.proc, &view.session, err)
+		   : read_session(view.proc, &view.session, err);
 	if (rc)
 		return rc;
-	rc = trace_session_read(view.proc, &view.session, err);
+	rc = modules_read(view.proc, &view.modules, err);
 	if (rc)
 		return rc;
 	*ret = view;

@@ -37,7 +37,10 @@ int view_lock(pid_t pid, struct proc **ret, struct uspl_err *err) uspl_must_chec
 /* session_start in all modules that the process has now. */
 int view_start(struct proc *proc, const struct trace_request *request, struct trace_switch *ret,
 	       struct uspl_err *err) uspl_must_check;
-/* write: the process is to be changed, too. */
+/*
+ * write: the process is to be changed, too. If not, a start that another tool is at is waited for
+ * (USPL_E_BUSY); USPL_E_NOT_APPLIED if one was left before any function was traced.
+ */
 int view_open_any(pid_t pid, bool write, struct view *ret, struct uspl_err *err) uspl_must_check;
 /*
  * The same; USPL_E_NOT_APPLIED if no functions are traced there. None are, and that is no failure,
