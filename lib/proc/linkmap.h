@@ -3,6 +3,8 @@
 #ifndef USPL_PROC_LINKMAP_H
 #define USPL_PROC_LINKMAP_H
 
+#include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/vec.h"
 #include "proc/proc.h"
 
@@ -22,5 +24,29 @@ typedef VEC(struct linkmap) linkmap_vec;
  */
 int linkmaps_read(const struct proc *proc, taddr debug, taddr dynamic, linkmap_vec *ret,
 		  struct uspl_err *err) uspl_must_check;
+
+struct linkmap_place {
+	taddr addr;
+	size_t len;
+};
+
+/*
+ * What all lists had in them, to be compared with what they have later: a system call for 64
+ * modules. Zero-initialise it.
+ */
+struct linkmap_watch {
+	VEC(struct linkmap_place) places;
+	struct buf seen, now;
+	bool settled; /* no library was on its way in or out */
+};
+
+/* Reads all lists; where they begin, as above. What was in it is lost. */
+int linkmap_watch_read(const struct proc *proc, taddr debug, struct linkmap_watch *watch,
+		       struct uspl_err *err) uspl_must_check;
+/* False if they have changed since they were read, weren't settled then, or can't be read. */
+bool linkmap_watch_same(const struct proc *proc, struct linkmap_watch *watch);
+void linkmap_watch_release(struct linkmap_watch *watch);
+DEFINE_AUTO_RELEASE(linkmap_watch, struct linkmap_watch, linkmap_watch_release)
+#define auto_linkmap_watch __attribute__((cleanup(cleanup_linkmap_watch_)))
 
 #endif

@@ -351,3 +351,48 @@ see() {
 	[ ! -e "$USPL_TRACES/3999999-1.trace" ] || fail 'the old one stays'
 	[ -e "$USPL_TRACES/other" ] || fail 'what is no trace was removed'
 }
+
+@test "calls of a library that was opened later" {
+	printf 'void later(void); static volatile int sink; void later(void) { sink++; }\n' > later.c
+	"$TARGET_CC" -O1 -shared -fPIC -o later.so later.c
+	cat > opens.c <<- 'C'
+		#include <dlfcn.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		int main(void)
+		{
+			void (*later)(void) = NULL;
+			char word[8];
+			setvbuf(stdout, NULL, _IOLBF, 0);
+			puts("ready");
+			while (fgets(word, sizeof(word), stdin)) {
+				if (*word == 'o') later = (void (*)(void))dlsym(dlopen("./later.so", RTLD_NOW), "later");
+				if (*word == 'c') later();
+				if (*word == 'a') abort();
+				puts("done");
+			}
+			return 0;
+		}
+	C
+	"$TARGET_CC" -O1 -w -o opens opens.c -ldl
+	./opens < ask > said 2> /dev/null 3>&- &
+	PID=$! TARGET=$!
+	exec 7> ask
+	until_true 20 grep -q ready said
+	trace start -m '*' -F later -F main
+	expect_status 0
+	echo o >&7
+	until_true 60 bash -c "'$USPL_BIN/uspl-trace' status --json | jq -e 'select(.pid == $TARGET).functions == 2' > /dev/null"
+	for _ in {1..7}; do echo c >&7; done
+	# shellcheck disable=SC2016 # the other shell's
+	until_true 20 bash -c '[ "$(grep -c done said)" = 8 ]'
+	trace report
+	expect_output '  7 .* later'
+	until_true 20 bash -c "grep -qs later.so /proc/$TARGET/maps && ls -l /proc/\$(pgrep -f 'uspl-trace keep $TARGET\$')/fd | grep -q later.so"
+	echo a >&7
+	wait "$TARGET" || :
+	trace report
+	expect_status 0
+	expect_output '  7 .* later'
+}

@@ -997,25 +997,109 @@ answered() {
 	expect_fine
 }
 
-@test "a library that is opened while tracing goes on is traced by the next start" {
+# traced_functions - how many the session has
+traced_functions() {
+	tool uspl-trace status --json
+	jq -r --argjson pid "$TARGET" 'select(.pid == $pid).functions' <<< "$output"
+}
+
+# expect_traced NUMBER - as soon as libraries that were opened are traced, too
+expect_traced() {
+	until_true 60 bash -c "[ \"\$('$USPL_BIN/uspl-trace' status --json | jq -r 'select(.pid == $TARGET).functions')\" = $1 ]" ||
+		fail "$(traced_functions) functions, not $1"
+}
+
+@test "a library that is opened while tracing goes on is traced from then on" {
 	start trace-dlopen -O2
 	"$TARGET_CC" -O2 -shared -fPIC -x c -o "$TARGET_DIR/libtwice.so" "$BATS_TEST_DIRNAME/trace-dlopen/twice.lib"
 	trace start -m '*' -F once -F answer
 	expect_status 0
+	expect_output ': 1 functions'
+	expect_answer open open
+	expect_traced 2
+	for _ in {1..50}; do
+		expect_answer use 42
+	done
+	trace report
+	expect_calls once 100
+	expect_calls answer 51
+	expect_nothing_lost
+	expect_output "# 'libtwice.so' was opened later: its calls are recorded from [0-9.]+ s on"
+	trace record -o "$BATS_TEST_TMPDIR/saved"
+	expect_status 0
+	tool uspl-trace report "$BATS_TEST_TMPDIR/saved"
+	expect_calls once 100
+	# Closed, and opened again where it was: its functions have their jumps again.
+	expect_answer close closed
+	expect_answer use closed
+	expect_answer open open
+	until_true 60 twice_is_counted 100 || fail 'a library that was opened again is not traced'
+	expect_fine
+	trace stop
+	expect_status 0
+	expect_answer use 42
+	expect_fine
+	expect_answer close closed
+	expect_trace_ended
+}
+
+# twice_is_counted CALLS - true if calls of once() are recorded: there were so many before
+twice_is_counted() {
+	expect_answer use 42
+	trace report
+	[ "$(calls once)" -gt "$1" ]
+}
+
+@test "a library that is opened while calls are saved" {
+	start trace-dlopen -O2
+	"$TARGET_CC" -O2 -shared -fPIC -x c -o "$TARGET_DIR/libtwice.so" "$BATS_TEST_DIRNAME/trace-dlopen/twice.lib"
+	"$USPL_BIN/uspl-trace" record --for=600s -m '*' -F once -F answer -o "$BATS_TEST_TMPDIR/saved" "$TARGET" > "$BATS_TEST_TMPDIR/said" 2>&1 3>&- &
+	local record=$!
+	expect_traced 1
+	expect_answer open open
+	expect_traced 2
+	for _ in {1..50}; do
+		expect_answer use 42
+	done
+	kill -INT "$record"
+	wait "$record" || fail "$(cat "$BATS_TEST_TMPDIR/said")"
+	tool uspl-trace report "$BATS_TEST_TMPDIR/saved"
+	expect_status 0
+	expect_calls once 100
+	expect_nothing_lost
+	expect_output "# 'libtwice.so' was opened later"
+	expect_answer close closed
+	expect_trace_gone
+	expect_fine
+}
+
+@test "a library that is opened later and isn't wanted, or another one where it was" {
+	start trace-dlopen -O2
+	"$TARGET_CC" -O2 -shared -fPIC -x c -o "$TARGET_DIR/libtwice.so" "$BATS_TEST_DIRNAME/trace-dlopen/twice.lib"
+	trace start -m '*target*' -m 'libother*'
+	expect_status 0
+	local before
+	before=$(traced_functions)
 	expect_answer open open
 	expect_answer use 42
 	trace report
 	expect_calls once ''
-	expect_calls answer 2
+	[ "$(traced_functions)" = "$before" ] || fail 'a library that is not wanted is traced'
 	trace stop
+	trace start -m '*' -F once -F twice
 	expect_status 0
-	trace start -m '*' -F once -F answer
+	expect_output ': 2 functions'
+	expect_answer close closed
+	# Another build, whose functions are elsewhere.
+	sed 's/sink += x/sink += 2 * x + 1/' "$BATS_TEST_DIRNAME/trace-dlopen/twice.lib" > "$BATS_TEST_TMPDIR/other.c"
+	rm "$TARGET_DIR/libtwice.so"
+	"$TARGET_CC" -O1 -shared -fPIC -o "$TARGET_DIR/libtwice.so" "$BATS_TEST_TMPDIR/other.c"
+	expect_answer open open
 	expect_answer use 42
-	trace report
-	expect_calls once 2
-	expect_calls answer 1
+	expect_fine
 	trace stop
 	expect_status 0
+	expect_answer use 42
 	expect_fine
 }
 

@@ -76,6 +76,8 @@ int cmd_trace(int argc, char **argv, struct uspl_err *err)
 	}
 	if (!strcmp(argv[1], "keep"))
 		return trace_keep(argc - 1, argv + 1, err);
+	if (!strcmp(argv[1], "follow"))
+		return trace_follow(argc - 1, argv + 1, err);
 	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
 		if (!strcmp(subcommands[i].name, argv[1]))
 			return run(i, argc - 1, argv + 1, err);

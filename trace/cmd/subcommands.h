@@ -29,8 +29,9 @@ int trace_mark(int argc, char **argv, struct uspl_err *err);
 int trace_probe(int argc, char **argv, struct uspl_err *err);
 int trace_top(int argc, char **argv, struct uspl_err *err);
 int trace_tracers(int argc, char **argv, struct uspl_err *err);
-/* Not for users: trace_keep.h. */
+/* Not for users: trace_keep.h, trace_follow.h. */
 int trace_keep(int argc, char **argv, struct uspl_err *err);
+int trace_follow(int argc, char **argv, struct uspl_err *err);
 
 /* Ends tracing of a process, if it lives and is traced; what was recorded is gone. */
 int trace_end(pid_t pid, struct uspl_err *err) uspl_must_check;

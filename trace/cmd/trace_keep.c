@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // trace_keep.c - a process that waits for a traced one's end, and saves what was recorded
 /*
- * It is a program of its own, `uspl-trace keep PID`, so that it has none of the memory that the
- * start has taken. It has a pipe to the tool that has started it: what comes there says why it
- * can't be done; its end, without a word, that all is held.
+ * It is `uspl-trace keep PID`, a companion (companion.h). When it is ready all is held.
  */
 
 #include "trace/cmd/trace_keep.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -21,8 +15,7 @@
 #include <unistd.h>
 
 #include "base/cli.h"
-#include "base/file.h"
-#include "base/log.h"
+#include "trace/cmd/companion.h"
 #include "trace/cmd/save.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/log/last_trace.h"
@@ -30,56 +23,16 @@
 #include "trace/output/reader.h"
 #include "trace/tracers/tracers.h"
 
-#define PIPE_FD 3
-
-/* Becomes the keeper; only what is safe behind a fork. */
-static void become_keeper(char *pid, int pipe_fd)
-{
-	int null = open("/dev/null", O_RDWR);
-	char name[] = "uspl-trace", what[] = "keep";
-	char *argv[] = { name, what, pid, NULL };
-	sigset_t none;
-
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	setsid();
-	if (null < 0 || dup2(pipe_fd, PIPE_FD) < 0)
-		_exit(1);
-	for (int fd = 0; fd < PIPE_FD; fd++)
-		if (dup2(null, fd) < 0)
-			_exit(1);
-	/* Where the kernel doesn't know the call, what is open has O_CLOEXEC as a rule. */
-	syscall(SYS_close_range, PIPE_FD + 1, ~0u, 0);
-	execv("/proc/self/exe", argv);
-	_exit(1);
-}
-
-static bool is_wanted(void)
-{
-	const char *setting = getenv("USPL_KEEPER");
-
-	return !setting || strcmp(setting, "none") != 0;
-}
-
 void trace_keep_start(const struct proc *proc)
 {
 	auto_buf struct buf why = { 0 };
 	char number[16];
-	int fds[2];
-	pid_t pid;
+	const char *const argv[] = { "uspl-trace", "keep", number, NULL };
 
-	if (!is_wanted() || pipe2(fds, O_CLOEXEC) < 0)
-		return;
 	snprintf(number, sizeof(number), "%d", proc->pid);
-	pid = fork();
-	if (pid == 0)
-		become_keeper(number, fds[1]);
-	close(fds[1]);
-	if (pid > 0 && file_read_fd(fds[0], "the keeper", &why, NULL) == 0 && why.len &&
-	    geteuid() == 0)
+	if (companion_start(argv, &why) && why.len && geteuid() == 0)
 		fprintf(stderr, "uspl-trace: note: the records of pid %d go with the process: %s\n",
 			proc->pid, buf_str(&why));
-	close(fds[0]);
 }
 
 /* All that can be read when the process is over. */
@@ -150,9 +103,7 @@ int trace_keep(int argc, char **argv, struct uspl_err *err)
 	if (chdir("/") < 0)
 		return uspl_fail_errno(err, "cannot leave the folder");
 	rc = hold(&keeping, pid, &why);
-	if (rc && file_write_all(PIPE_FD, why.msg, strlen(why.msg)) != 0)
-		log_info("trace", "nobody asks for the keeper");
-	close(PIPE_FD);
+	companion_ready(rc ? why.msg : "");
 	if (rc)
 		return rc;
 	/* What strangers made is read when it is over: of what a keeper may do this is enough. */

@@ -5,6 +5,7 @@
 #include "trace/cmd/tracing.h"
 
 #include "proc/task.h"
+#include "trace/cmd/trace_follow.h"
 #include "trace/cmd/trace_keep.h"
 #include "trace/cmd/listening.h"
 #include "trace/cmd/subcommands.h"
@@ -101,6 +102,11 @@ static bool is_function_wanted(void *ctx, const char *const *names, size_t n)
 	       listening_wants(opts->listening, names, n);
 }
 
+struct trace_choice tracing_choice(struct tracing_options *opts)
+{
+	return (struct trace_choice){ is_module_wanted, is_function_wanted, opts };
+}
+
 uint64_t tracing_ring_bytes(int kb)
 {
 	uint64_t power = 4096;
@@ -191,8 +197,10 @@ static int start(const struct tracer *tracer, const struct tracing_options *opts
 	if (rc)
 		return rc;
 	/* A program that we have started is held at its end, and read then. */
-	if (tracer->hook && !opts->begins)
+	if (tracer->hook && !opts->begins) {
 		trace_keep_start(proc);
+		trace_follow_start(proc, opts);
+	}
 	if (!opts->silent)
 		switched_print(pid, tracer, &result, NULL, opts->json);
 	return 0;
@@ -208,7 +216,7 @@ int tracing_start(const struct tracer *tracer, struct tracing_options *opts, pid
 		.threshold_s = opts->threshold_s,
 		.depth = (unsigned)opts->depth,
 		.keeps = tracer->hook != NULL,
-		.choice = { is_module_wanted, is_function_wanted, opts },
+		.choice = tracing_choice(opts),
 		.keep_mcount = opts->keep_mcount,
 	};
 	int rc;

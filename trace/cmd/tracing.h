@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/cli.h"
+#include "trace/engine/session.h"
 
 struct listening;
 struct tracer;
@@ -33,6 +34,8 @@ int tracing_add_options(struct tracing_options *opts, bool records, cli_option_v
 void tracing_options_release(struct tracing_options *opts);
 DEFINE_AUTO_RELEASE(tracing_options, struct tracing_options, tracing_options_release)
 #define auto_tracing_options __attribute__((cleanup(cleanup_tracing_options_)))
+/* What is traced by these options, which must outlive it. */
+struct trace_choice tracing_choice(struct tracing_options *opts);
 /* Starts the tracer in a process, and says so. */
 int tracing_start(const struct tracer *tracer, struct tracing_options *opts, pid_t pid,
 		  struct uspl_err *err) uspl_must_check;

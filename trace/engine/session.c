@@ -2,6 +2,7 @@
 // session.c - tracing in a process: starting, finding, stopping
 
 #include "trace/engine/session.h"
+#include "trace/engine/session_parts.h"
 
 #include <time.h>
 
@@ -32,25 +33,11 @@
 #define INSIDE_WAIT_NS 5000000000ll
 #define INSIDE_PAUSE_NS 20000000
 
-/* A session while it is started. */
-struct starting {
-	struct proc *proc;
-	const module_vec *modules;
-	const struct trace_request *request;
-	region_vec updates; /* that are in the process */
-	struct uspl_trace_region shared;
-	struct trace_session session;
-	bool stays; /* the memory, although it failed */
-};
-
-static void release(struct starting *starting)
+void starting_release(struct starting *starting)
 {
 	trace_session_release(&starting->session);
 	regions_release(&starting->updates);
 }
-
-DEFINE_AUTO_RELEASE(starting, struct starting, release)
-#define auto_starting __attribute__((cleanup(cleanup_starting_)))
 
 /* Loads one module's part if it has functions that are wanted. */
 static int load_module(struct starting *starting, const struct module *module, struct uspl_err *err)
@@ -65,7 +52,7 @@ static int load_module(struct starting *starting, const struct module *module, s
 
 	if (rc)
 		return rc;
-	if (candidates.n && session->regions.n == USPL_TRACE_ARENAS) {
+	if (candidates.n && starting->before + session->regions.n == USPL_TRACE_ARENAS) {
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
 			       "more than %d modules can't be traced at once", USPL_TRACE_ARENAS);
 		if (rc)
@@ -83,7 +70,8 @@ static int load_module(struct starting *starting, const struct module *module, s
 			    : uspl_fail_nomem(err);
 		if (rc && region)
 			session->regions.n--;
-		shared->first_id += (uint32_t)candidates.n;
+		if (!rc)
+			shared->first_id += (uint32_t)candidates.n;
 	}
 	return rc;
 }
@@ -155,9 +143,8 @@ static struct frames frames_of(const struct trace_region *region)
 					 offsetof(struct uspl_trace_region, frames) };
 }
 
-/* Tells the program's unwinder of the thunks: what returns through them must be found. */
-static int tell_unwinder(struct proc *proc, const module_vec *modules,
-			 const struct trace_session *session, struct uspl_err *err)
+int session_tell_unwinder(struct proc *proc, const module_vec *modules,
+			  const struct trace_session *session, struct uspl_err *err)
 {
 	const struct trace_region *region;
 
@@ -166,7 +153,7 @@ static int tell_unwinder(struct proc *proc, const module_vec *modules,
 		bool told;
 		int rc;
 
-		if (region->head.entries)
+		if (region->head.entries || region->head.frames)
 			continue;
 		rc = frames_register(proc, modules, &frames, FRAMES_IF_UNWOUND, &told, err);
 		if (rc == -USPL_E_UNSUPPORTED)
@@ -177,9 +164,8 @@ static int tell_unwinder(struct proc *proc, const module_vec *modules,
 	return 0;
 }
 
-/* A part that the program's unwinder can't be told to forget stays mapped: it would ask for it. */
-static int unload_module(struct proc *proc, const module_vec *modules,
-			 const struct trace_region *region, struct uspl_err *err)
+int session_unload_module(struct proc *proc, const module_vec *modules,
+			  const struct trace_region *region, struct uspl_err *err)
 {
 	const struct frames frames = frames_of(region);
 	/*
@@ -207,7 +193,7 @@ static int unload(struct proc *proc, const module_vec *modules, const struct tra
 	int rc = 0;
 
 	vec_for_each (&session->regions, region) {
-		rc = unload_module(proc, modules, region, err);
+		rc = session_unload_module(proc, modules, region, err);
 		if (rc)
 			return rc;
 	}
@@ -230,8 +216,8 @@ static void unload_quietly(const struct starting *starting)
 			 err.msg);
 }
 
-static int read_updates(const struct proc *proc, const module_vec *modules, region_vec *ret,
-			struct uspl_err *err)
+int session_read_updates(const struct proc *proc, const module_vec *modules, region_vec *ret,
+			 struct uspl_err *err)
 {
 	int rc = regions_read(proc, ret, err);
 
@@ -297,9 +283,8 @@ static int make_way(struct proc *proc, const module_vec *modules, struct uspl_er
 	return -USPL_E_CONFLICT;
 }
 
-/* *mcount: the calls of a profiler that were turned into NOPs. */
-static int try_module(struct starting *starting, const struct module *module,
-		      struct patch_result *mcount, struct uspl_err *err)
+int session_try_module(struct starting *starting, const struct module *module,
+		       struct patch_result *mcount, struct uspl_err *err)
 {
 	int rc = starting->request->keep_mcount ? 0
 						: nop_mcount(starting->proc, module, mcount, err);
@@ -322,7 +307,7 @@ static int load_modules(struct starting *starting, struct patch_result *ret_mcou
 
 		if (module->is_vdso || !choice->module(choice->ctx, module))
 			continue;
-		rc = try_module(starting, module, ret_mcount, &why);
+		rc = session_try_module(starting, module, ret_mcount, &why);
 		if (rc && module_explains(starting->proc, module, rc)) {
 			log_info("trace", "'%s' is left out, since it was unloaded: %s",
 				 module->path, why.msg);
@@ -394,7 +379,7 @@ static int set_going(struct starting *starting, struct trace_switch *ret, struct
 	rc = finish_controls(starting->proc, starting->request, session, err);
 	if (rc)
 		goto take_back;
-	rc = tell_unwinder(starting->proc, starting->modules, session, err);
+	rc = session_tell_unwinder(starting->proc, starting->modules, session, err);
 	if (rc)
 		goto take_back;
 	rc = switch_sites(starting->proc, starting->modules, session, &way, ret, err);
@@ -463,7 +448,7 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 
 	if (rc)
 		return rc;
-	rc = read_updates(proc, modules, &starting.updates, err);
+	rc = session_read_updates(proc, modules, &starting.updates, err);
 	if (rc)
 		return rc;
 	if (!request->entries) {

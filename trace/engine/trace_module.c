@@ -456,6 +456,40 @@ int trace_module_load(struct proc *proc, const struct module *module,
 	return 0;
 }
 
+int trace_module_fits(struct proc *proc, const struct module *module,
+		      const candidate_vec *candidates, const struct trace_request *request,
+		      const struct trace_region *region, bool *ret, struct uspl_err *err)
+{
+	auto_trace_module struct trace_module trace_module = {
+		proc, module, candidates, request, { .head = region->head }, { 0 }, { 0 }
+	};
+	size_t n = candidates->n;
+	auto_buf struct buf have = { 0 };
+	int rc;
+
+	*ret = false;
+	if (!n || n != region->sites.n)
+		return 0;
+	rc = fill_sites(&trace_module, err);
+	if (rc)
+		return rc;
+	rc = make_text(&trace_module, err);
+	if (rc)
+		return rc;
+	if (trace_module.text.len != region->head.text_len)
+		return 0;
+	buf_addzero(&have, trace_module.text.len);
+	if (have.oom)
+		return uspl_fail_nomem(err);
+	rc = proc_read(proc, region->head.thunks, have.data, have.len, err);
+	if (rc)
+		return rc;
+	*ret = !memcmp(have.data, trace_module.text.data, have.len) &&
+	       !memcmp(trace_module.region.sites.items, region->sites.items,
+		       n * sizeof(*region->sites.items));
+	return 0;
+}
+
 void trace_module_give_back(const struct proc *proc, taddr map, uint64_t len, const char *what)
 {
 	struct uspl_err err = { 0 };

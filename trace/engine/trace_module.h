@@ -19,6 +19,14 @@ int trace_module_load(struct proc *proc, const struct module *module,
 		      const struct uspl_trace_region *shared, struct trace_region *ret,
 		      struct uspl_err *err) uspl_must_check;
 /*
+ * *ret: the part that was made for this module, when it lay in the same place before it was
+ * unloaded, is what would be made for it now.
+ */
+int trace_module_fits(struct proc *proc, const struct module *module,
+		      const candidate_vec *candidates, const struct trace_request *request,
+		      const struct trace_region *region, bool *ret,
+		      struct uspl_err *err) uspl_must_check;
+/*
  * Unmaps memory that has got no record; on failure the log says that `what` stays mapped.
  * shared_maps_sweep finds it then.
  */

@@ -36,10 +36,22 @@ static struct image *image_of(struct trace_names *names, const struct module *mo
 	return names->images.items[i];
 }
 
+/* The module that the part is for; NULL if it has been unloaded. */
+static const struct module *module_of(const struct trace_names *names,
+				      const struct trace_region *region)
+{
+	const struct module *module = module_at(names->proc_modules, region->head.module);
+
+	return module && module->start == region->head.module &&
+			       !strcmp(module->name, region->module_name)
+		       ? module
+		       : NULL;
+}
+
 static int add_region(struct trace_names *names, const struct trace_region *region,
 		      struct uspl_err *err)
 {
-	const struct module *module = module_at(names->proc_modules, region->head.module);
+	const struct module *module = module_of(names, region);
 	struct image *image = module ? image_of(names, module) : NULL;
 	const struct uspl_trace_site *site;
 	int rc;
@@ -54,25 +66,52 @@ static int add_region(struct trace_names *names, const struct trace_region *regi
 	return 0;
 }
 
+/* All parts that there are no names of yet; images are those of the modules as they are now. */
+static int add_all(struct trace_names *names, struct uspl_err *err)
+{
+	const struct trace_region *region;
+	size_t known = 0;
+
+	for (size_t i = 0; i < names->proc_modules->n; i++)
+		if (!vec_push(&names->images))
+			return uspl_fail_nomem(err);
+	vec_for_each (&names->session->regions, region) {
+		int rc = 0;
+
+		if (region->head.first_id != known + 1)
+			return uspl_fail(err, USPL_E_HOSTILE, "the parts of a trace don't fit");
+		if (known == names->by_id.n)
+			rc = add_region(names, region, err);
+		if (rc)
+			return rc;
+		known += region->sites.n;
+	}
+	return 0;
+}
+
+static void release_images(struct trace_names *names)
+{
+	for (size_t i = 0; i < names->images.n; i++)
+		image_free(names->images.items[i]);
+	vec_release(&names->images);
+}
+
+int names_grow(struct trace_names *names, struct uspl_err *err)
+{
+	release_images(names);
+	return add_all(names, err);
+}
+
 int names_find(const struct proc *proc, const module_vec *modules,
 	       const struct trace_session *session, struct trace_names *ret, struct uspl_err *err)
 {
 	auto_names struct trace_names names = { .session = session,
 						.proc = proc,
 						.proc_modules = modules };
-	const struct trace_region *region;
-	int rc;
+	int rc = add_all(&names, err);
 
-	for (size_t i = 0; i < modules->n; i++)
-		if (!vec_push(&names.images))
-			return uspl_fail_nomem(err);
-	vec_for_each (&session->regions, region) {
-		if (region->head.first_id != names.by_id.n + 1)
-			return uspl_fail(err, USPL_E_HOSTILE, "the parts of a trace don't fit");
-		rc = add_region(&names, region, err);
-		if (rc)
-			return rc;
-	}
+	if (rc)
+		return rc;
 	*ret = names;
 	names = (struct trace_names){ 0 };
 	return 0;
@@ -108,12 +147,10 @@ void names_release(struct trace_names *names)
 	free(names->line);
 	for (size_t i = 0; i < names->callers.n; i++)
 		free(names->callers.items[i].name);
-	for (size_t i = 0; i < names->images.n; i++)
-		image_free(names->images.items[i]);
+	release_images(names);
 	vec_release(&names->by_id);
 	vec_release(&names->lines);
 	vec_release(&names->callers);
-	vec_release(&names->images);
 }
 
 const char *names_of(const struct trace_names *names, uint32_t id, char *buf, size_t len)
@@ -137,8 +174,7 @@ static const struct image *image_with(struct trace_names *names, uint32_t id, ta
 {
 	const struct trace_region *region;
 	const struct uspl_trace_site *site = trace_session_site(names->session, id, &region);
-	const struct module *module =
-		site && names->proc ? module_at(names->proc_modules, region->head.module) : NULL;
+	const struct module *module = site && names->proc ? module_of(names, region) : NULL;
 
 	if (!module)
 		return NULL;

@@ -22,6 +22,8 @@ struct trace_names {
 int names_find(const struct proc *proc, const module_vec *modules,
 	       const struct trace_session *session, struct trace_names *ret,
 	       struct uspl_err *err) uspl_must_check;
+/* More parts have come to the session, and its modules were read again. */
+int names_grow(struct trace_names *names, struct uspl_err *err) uspl_must_check;
 /* The same for a trace that was saved; modules and session must outlive it. */
 int names_take(struct trace_saved *saved, const module_vec *modules,
 	       const struct trace_session *session, struct trace_names *ret,

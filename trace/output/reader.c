@@ -17,6 +17,7 @@
 #include "trace/output/json_end.h"
 #include "trace/output/look.h"
 #include "trace/output/names.h"
+#include "trace/output/reader_grow.h"
 #include "trace/output/trace_log.h"
 #include "trace/output/tracer.h"
 #include "trace/output/view.h"
@@ -335,6 +336,9 @@ static int read_calls(struct reader *reader, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
+	rc = reader_grow(reader, err);
+	if (rc)
+		return rc;
 	rc = values_attach(&reader->values, &reader->config, &reader->records, err);
 	if (rc)
 		return rc;
@@ -380,6 +384,24 @@ int reader_read(struct reader *reader, struct uspl_err *err)
 	return reader->unordered ? 0 : timeline_make(&reader->records, &reader->timeline, err);
 }
 
+/* Libraries that weren't there from the beginning on. */
+static void add_opened(const struct reader *reader, struct buf *out)
+{
+	const struct trace_session *session = &reader->view.session;
+	const struct trace_region *region;
+
+	vec_for_each (&session->regions, region) {
+		uint64_t ticks =
+			region->head.start_ticks - session->regions.items[0].head.start_ticks;
+
+		if (ticks)
+			buf_addf(out,
+				 "# '%s' was opened later: its calls are recorded from %.6f s on\n",
+				 region->module_name,
+				 (double)ticks * reader->log.ns_per_tick / 1e9);
+	}
+}
+
 void reader_add_losses(const struct reader *reader, struct buf *out)
 {
 	auto_buf struct buf cuts = { 0 };
@@ -393,6 +415,7 @@ void reader_add_losses(const struct reader *reader, struct buf *out)
 	if (reader->log.unsure)
 		buf_addf(out, "# %llu calls were being recorded when this was read\n",
 			 (unsigned long long)reader->log.unsure);
+	add_opened(reader, out);
 	if (mark_cuts_add(&reader->marks.cuts, &cuts))
 		buf_addf(out, "# %s\n", buf_str(&cuts));
 }
