@@ -32,7 +32,7 @@ DW = $(shell echo 'int dwarf_getcfi_elf(void); int main(void) { return dwarf_get
 SODIUM := $(call static,sodium,-lsodium)
 # Asked when the program is linked.
 LDLIBS = $(DW) -lZydis $(call static,archive,-larchive) -lz $(call static,json-c,-ljson-c) $(SODIUM) -lm -ldl
-LATE = archive bfd opcodes curl ncursesw
+LATE = archive bfd opcodes curl ncursesw zstd
 # Tests write archives, too, and are many.
 TEST_LDLIBS = -ldw -lelf -lZydis -larchive -lz -ljson-c $(SODIUM) -lm -ldl
 

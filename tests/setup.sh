@@ -23,7 +23,7 @@ cd "$(dirname "$0")/.."
 
 # Of one|other the first one that this Debian has; one that is installed already will do.
 
-build_packages='make gcc libc6-dev patch binutils-dev libelf-dev libdw-dev libzydis-dev libarchive-dev zlib1g-dev libjson-c-dev libsodium-dev libbz2-dev libcurl4-openssl-dev libncurses-dev'
+build_packages='make gcc libc6-dev patch binutils-dev libelf-dev libdw-dev libzydis-dev libarchive-dev zlib1g-dev libjson-c-dev libsodium-dev libbz2-dev libcurl4-openssl-dev libncurses-dev libzstd-dev'
 test_packages='bats procps g++ clang shellcheck pandoc dpkg-dev gdb strace libevent-dev libsasl2-dev libssl-dev redis-tools git cmake ninja-build meson ccache distcc autoconf automake libtool debhelper musl-tools gawk bison gettext jq uftrace babeltrace2 elfutils lcov dwz gcc-11|gcc-12|gcc-13 gcc-12-plugin-dev|gcc-14-plugin-dev|gcc-16-plugin-dev libdebuginfod1|libdebuginfod1t64 xz-utils mold lld bolt-16|bolt-19 libclang-rt-dev pkg-config|pkgconf openssl libc6-dbg tmux libjemalloc2 libtcmalloc-minimal4|libtcmalloc-minimal4t64 zsh fish'
 stock_packages='postgresql wrk openssl libhiredis-dev libjemalloc-dev liblua5.1-dev liblzf-dev libsystemd-dev lua-bitop-dev lua-cjson-dev tcl tcl-tls libexpat-dev libgd-dev libgeoip-dev libpcre2-dev libperl-dev libxslt1-dev po-debconf zlib1g-dev libio-socket-ssl-perl'
 kernels_packages='qemu-system-x86 busybox-static cpio util-linux'

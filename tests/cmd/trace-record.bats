@@ -60,9 +60,9 @@ recording() {
 	find "/proc/$RECORD/fd" -lname '*/saved*deleted*' 2> /dev/null | grep -q .
 }
 
-# record TIME - begins to record it
+# record TIME [FILE] - begins to record it
 record() {
-	"$USPL_BIN/uspl-trace" record "--for=$1" -o saved "$STEADY" > said 2> lost 3>&- &
+	"$USPL_BIN/uspl-trace" record "--for=$1" -o "${2:-saved}" "$STEADY" > said 2> lost 3>&- &
 	RECORD=$!
 	until_true 10 recording || fail 'it does not record'
 }
@@ -93,18 +93,24 @@ expect_all() {
 	expect_status 0
 }
 
-@test "arguments, too" {
+# expect_arguments FILE - records arguments to it, and fails unless they are those of their calls
+expect_arguments() {
 	begin '' -F leaf -A leaf@n
-	record 60
+	record 60 "$1"
 	kill -CONT "$STEADY"
-	until_true 30 stopped || fail 'it does not come to its end'
+	until_true 30 stopped || fail 'it does not come to its end' || return
 	kill -INT "$RECORD"
-	wait "$RECORD" || fail 'it fails'
-	tool uspl-trace cat --json saved
-	expect_status 0
-	jq -se 'map(select(.name == "leaf" and .args)) | length > 4096' <<< "$output" > /dev/null || fail 'none are there'
+	wait "$RECORD" || fail 'it fails' || return
+	tool uspl-trace cat --json "$1"
+	expect_status 0 || return
+	jq -se 'map(select(.name == "leaf" and .args)) | length > 4096' <<< "$output" > /dev/null ||
+		fail 'none are there' || return
 	jq -se '[.[] | select(.name == "leaf" and .args).args | to_entries[0].value] | .[:-1] | . == sort' <<< "$output" > /dev/null ||
 		fail 'they are those of other calls'
+}
+
+@test "arguments, too" {
+	expect_arguments saved
 }
 
 @test "a process that ends ends it" {
@@ -175,4 +181,72 @@ expect_all() {
 	tool uspl-trace record --for=0.2 -o no/such/folder "$STEADY"
 	expect_status 3
 	expect_one_message
+}
+
+# expect_frame FILE - fails unless it begins as zstd does
+expect_frame() {
+	[ "$(head -c 4 "$1" | od -An -tx1)" = ' 28 b5 2f fd' ] || fail "'$1' is not packed"
+}
+
+# expect_same_file SUBCOMMAND OPTION... - fails unless the packed file says what the plain one does
+expect_same_file() {
+	tool uspl-trace "$@" saved
+	expect_status 0 || return
+	local plain=$output
+	tool uspl-trace "$@" packed.zst
+	expect_status 0 || return
+	[ "$output" = "$plain" ] || fail 'the packed file says something else'
+}
+
+@test "a trace that is packed" {
+	begin '' -F leaf -F waiter -A leaf@n
+	kill -CONT "$STEADY"
+	until_true 30 stopped || fail 'it does not come to its end'
+	tool uspl-trace record -o saved "$STEADY"
+	expect_status 0
+	tool uspl-trace record -o packed.zst saved
+	expect_status 0
+	expect_frame packed.zst
+	[ "$(($(stat -c %s packed.zst) * 2))" -lt "$(stat -c %s saved)" ] || fail 'it is not smaller'
+	expect_same_file report --json
+	expect_same_file cat --json
+	tool uspl-trace report --diff=packed.zst saved
+	expect_status 0
+	# By another name, it is known by what is in it.
+	mv packed.zst packed
+	tool uspl-trace report packed
+	expect_status 0
+	# Cut, damaged, and not ours.
+	head -c -20 packed > cut.zst
+	tool uspl-trace report cut.zst
+	expect_status 3
+	expect_message "'cut.zst' is cut short"
+	head -c 1000 packed > damaged.zst
+	head -c 1000 saved >> damaged.zst
+	tool uspl-trace report damaged.zst
+	expect_status 3
+	expect_message "'damaged.zst' is "
+	tool uspl-trace record --format=chrome -o packed.zst saved
+	expect_status 2
+	expect_message "'.zst' is for the form 'uspl' only"
+	tool uspl-trace stop -o rest.zst "$STEADY"
+	expect_status 0
+	expect_frame rest.zst
+}
+
+@test "calls for a time, packed as they come" {
+	begin '' -F leaf -F waiter
+	record 60 saved.zst
+	kill -CONT "$STEADY"
+	until_true 30 stopped || fail 'it does not come to its end'
+	kill -INT "$RECORD"
+	wait "$RECORD" || fail "it fails: $(cat lost)"
+	expect_frame saved.zst
+	mv saved.zst saved
+	expect_all
+}
+
+@test "arguments, packed as they come" {
+	expect_arguments saved.zst
+	expect_frame saved.zst
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/zst.h"
 #include "trace/output/ctf.h"
 #include "trace/cmd/uftrace.h"
 #include "trace/log/saved_stream.h"
@@ -54,8 +55,8 @@ int save_note(struct reader *reader, struct save_parts *parts, struct uspl_err *
 /* Where a trace goes. */
 struct goal {
 	const char *path;
-	const struct saved_stream *stream; /* has the records; NULL: the reader has them */
-	int fd;                            /* if there is no path */
+	struct saved_stream *stream; /* has the records; NULL: the reader has them */
+	int fd;                      /* if there is no path */
 };
 
 static int write_out(struct reader *reader, struct save_parts *parts, const struct goal *goal,
@@ -100,7 +101,7 @@ static int write_out(struct reader *reader, struct save_parts *parts, const stru
 			  : saved_write_fd(goal->fd, &saved, err);
 }
 
-int save_finish(struct reader *reader, struct save_parts *parts, const struct saved_stream *stream,
+int save_finish(struct reader *reader, struct save_parts *parts, struct saved_stream *stream,
 		const char *path, struct uspl_err *err)
 {
 	return write_out(reader, parts, &(struct goal){ path, stream, -1 }, err);
@@ -175,10 +176,22 @@ bool save_is_unordered(const char *name, const char *path)
 	return format->unordered;
 }
 
+int save_check_path(const char *name, const char *path, struct uspl_err *err)
+{
+	int rc = save_check(name, err);
+
+	if (rc || !path || !zst_is_name(path))
+		return rc;
+	if (name && strcmp(name, forms[0].name) != 0)
+		return uspl_fail(err, USPL_E_USAGE, "'.zst' is for the form '%s' only",
+				 forms[0].name);
+	return zst_load(err);
+}
+
 int save_as(struct reader *reader, const char *name, const char *path, struct uspl_err *err)
 {
 	const struct format *format = name ? NULL : format_by_suffix(path);
-	int rc = save_check(name, err);
+	int rc = save_check_path(name, path, err);
 
 	if (rc)
 		return rc;

@@ -12,6 +12,11 @@ struct saved_stream;
 /* USPL_E_USAGE, naming all, if there is no form of that name; NULL is right. */
 int save_check(const char *name, struct uspl_err *err) uspl_must_check;
 /*
+ * The same, with the path where it goes, or NULL: one that ends with '.zst' is for the form 'uspl',
+ * and needs libzstd.
+ */
+int save_check_path(const char *name, const char *path, struct uspl_err *err) uspl_must_check;
+/*
  * Writes what the reader has read. name: "uspl", "uftrace", "ctf", or a format of cat; NULL, and
  * the path's ending decides (format_by_suffix; else "uspl"). Says on stderr what is lost, where
  * that isn't in the form itself. USPL_E_USAGE: there is no such form.
@@ -30,7 +35,7 @@ struct save_parts {
 int save_note(struct reader *reader, struct save_parts *parts,
 	      struct uspl_err *err) uspl_must_check;
 /* Writes the file. stream: has the records, and their values; NULL: the reader has them. */
-int save_finish(struct reader *reader, struct save_parts *parts, const struct saved_stream *stream,
+int save_finish(struct reader *reader, struct save_parts *parts, struct saved_stream *stream,
 		const char *path, struct uspl_err *err) uspl_must_check;
 /* Writes what the reader has read to an open file, in the form "uspl". */
 int save_into(struct reader *reader, int fd, struct uspl_err *err) uspl_must_check;
@@ -44,6 +49,6 @@ void save_say(const struct reader *reader, const char *path);
 #define SAVE_FORMS                                                                                 \
 	"'uspl' (default): a file for cat, report and record; 'uftrace', 'ctf': folders for "      \
 	"uftrace and babeltrace2; or a format of cat (default for PATH.html, .svg, "               \
-	".speedscope.json)"
+	".speedscope.json; PATH.zst packs 'uspl')"
 
 #endif

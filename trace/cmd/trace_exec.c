@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/cancel.h"
+#include "base/zst.h"
 #include "trace/cmd/tracing.h"
 #include "trace/cmd/line.h"
 #include "trace/cmd/save.h"
@@ -155,9 +156,10 @@ static int check_records(struct run *run, struct uspl_err *err)
 {
 	const char *name = run->line.format;
 	const struct format *format = name || !run->output ? NULL : format_by_suffix(run->output);
-	int rc = save_check(name, err);
+	bool is_packed = run->output && zst_is_name(run->output);
+	int rc = save_check_path(name, run->output, err);
 
-	if (rc || (!name && !format))
+	if (rc || (!name && !format && !is_packed))
 		return rc;
 	run->saves = !name || format_find(name, &format, NULL) != 0;
 	if (run->saves && !run->output)

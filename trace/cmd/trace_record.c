@@ -20,7 +20,7 @@
 static int check_form(const char *form, const char *path, struct uspl_err *err)
 {
 	if (form ? !strcmp(form, "uspl") : !format_by_suffix(path))
-		return 0;
+		return save_check_path(form, path, err);
 	uspl_fail(err, USPL_E_USAGE, "'--for' saves in the form 'uspl' only");
 	uspl_hint(err, "'uspl-trace record' makes the others of the file");
 	return -USPL_E_USAGE;

@@ -215,7 +215,7 @@ int trace_stop(int argc, char **argv, struct uspl_err *err)
 		return uspl_fail(err, USPL_E_USAGE, "'--output' is for one process at a time");
 	if (opts.form && !opts.path)
 		return uspl_fail(err, USPL_E_USAGE, "nowhere to save to: '--output=PATH'");
-	rc = save_check(opts.form, err);
+	rc = save_check_path(opts.form, opts.path, err);
 	if (rc)
 		return rc;
 	rc = cli_pids(argv + first, argc - first, &pids, err);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/zst.h"
 #include "trace/log/saved_marks.h"
 #include "trace/log/values.h"
 
@@ -141,10 +142,17 @@ int saved_write_fd(int fd, const struct trace_saved *saved, struct uspl_err *err
 
 int saved_write(const char *path, const struct trace_saved *saved, struct uspl_err *err)
 {
-	auto_buf struct buf out = { 0 };
+	auto_buf struct buf out = { 0 }, packed = { 0 };
+	int rc;
 
 	put_all(&out, saved);
-	return out.oom ? uspl_fail_nomem(err) : file_write(path, out.data, out.len, err);
+	if (out.oom)
+		return uspl_fail_nomem(err);
+	if (zst_is_name(path)) {
+		rc = zst_pack(out.data, out.len, &packed, err);
+		return rc ? rc : file_write(path, packed.data, packed.len, err);
+	}
+	return file_write(path, out.data, out.len, err);
 }
 
 static void get_head(struct saved_cursor *in, struct trace_saved *saved)
@@ -367,21 +375,30 @@ int saved_read(const char *path, struct trace_saved *ret, struct uspl_err *err)
 {
 	struct saved_cursor in = { .name = path, .err = err };
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	auto_buf struct buf bytes = { 0 };
+	auto_buf struct buf bytes = { 0 }, unpacked = { 0 };
+	char begin[4];
 	struct stat st;
 	int rc;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return uspl_fail_errno(err, "cannot open '%s'", path);
-	/* Of a pipe it isn't known how much will come. */
-	if (!S_ISREG(st.st_mode)) {
-		rc = file_read_fd(fd, path, &bytes, err);
-		return rc ? rc : saved_parse(buf_str(&bytes), bytes.len, path, ret, err);
+	if (S_ISREG(st.st_mode) &&
+	    (pread(fd, begin, sizeof(begin), 0) != sizeof(begin) ||
+	     !zst_is_frame(begin, sizeof(begin)))) {
+		saved_cursor_open(&in, fd, (uint64_t)st.st_size);
+		rc = parse(&in, ret);
+		saved_cursor_close(&in);
+		return rc;
 	}
-	saved_cursor_open(&in, fd, (uint64_t)st.st_size);
-	rc = parse(&in, ret);
-	saved_cursor_close(&in);
-	return rc;
+	/* Of a pipe it isn't known how much will come, nor of a packed file how much it holds. */
+	rc = file_read_fd(fd, path, &bytes, err);
+	if (rc)
+		return rc;
+	if (!zst_is_frame(bytes.data, bytes.len))
+		return saved_parse(buf_str(&bytes), bytes.len, path, ret, err);
+	rc = zst_unpack(path, bytes.data, bytes.len, &unpacked, err);
+	buf_release(&bytes);
+	return rc ? rc : saved_parse(buf_str(&unpacked), unpacked.len, path, ret, err);
 }
 
 void saved_release(struct trace_saved *saved)

@@ -32,12 +32,17 @@ static int open_nameless(const char *path)
 
 int saved_stream_open(const char *path, struct saved_stream *ret, struct uspl_err *err)
 {
+	int rc;
+
 	*ret = (struct saved_stream)SAVED_STREAM_NONE;
 	ret->records = open_nameless(path);
 	ret->values = open_nameless(path);
-	return ret->records < 0 || ret->values < 0
-		       ? uspl_fail_errno(err, "cannot make a file beside '%s'", path)
-		       : 0;
+	if (ret->records < 0 || ret->values < 0)
+		return uspl_fail_errno(err, "cannot make a file beside '%s'", path);
+	if (!zst_is_name(path))
+		return 0;
+	rc = zst_new(&ret->pack_records, err);
+	return rc ? rc : zst_new(&ret->pack_values, err);
 }
 
 void saved_stream_close(struct saved_stream *stream)
@@ -46,7 +51,24 @@ void saved_stream_close(struct saved_stream *stream)
 		close(stream->records);
 	if (stream->values >= 0)
 		close(stream->values);
+	zst_free(stream->pack_records);
+	zst_free(stream->pack_values);
 	*stream = (struct saved_stream)SAVED_STREAM_NONE;
+}
+
+/* Appends bytes to one of the two files, packed if it is. */
+static int put(int fd, struct zst *pack, const struct buf *bytes, struct uspl_err *err)
+{
+	auto_buf struct buf packed = { 0 };
+	int rc = pack ? zst_add(pack, bytes->data, bytes->len, false, &packed, err) : 0;
+
+	if (rc)
+		return rc;
+	if (pack)
+		bytes = &packed;
+	return file_write_all(fd, buf_str(bytes), bytes->len) == 0
+		       ? 0
+		       : uspl_fail_errno(err, "cannot write what was recorded");
 }
 
 int saved_stream_add(struct saved_stream *stream, const trace_records *records,
@@ -54,6 +76,7 @@ int saved_stream_add(struct saved_stream *stream, const trace_records *records,
 {
 	const struct trace_record *record;
 	auto_buf struct buf out = { 0 };
+	int rc;
 
 	if (stream->values_len + texts->len > UINT32_MAX)
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
@@ -67,9 +90,11 @@ int saved_stream_add(struct saved_stream *stream, const trace_records *records,
 	}
 	if (out.oom)
 		return uspl_fail_nomem(err);
-	if (file_write_all(stream->records, buf_str(&out), out.len) != 0 ||
-	    file_write_all(stream->values, buf_str(texts), texts->len) != 0)
-		return uspl_fail_errno(err, "cannot write what was recorded");
+	rc = put(stream->records, stream->pack_records, &out, err);
+	if (!rc)
+		rc = put(stream->values, stream->pack_values, texts, err);
+	if (rc)
+		return rc;
 	stream->n_records += records->n;
 	stream->values_len += texts->len;
 	return 0;
@@ -89,40 +114,84 @@ static int append(int to, int from, off_t len)
 	return 0;
 }
 
-/* What write_parts writes. */
+/* What write_parts writes: what is before, between and behind the two files. */
 struct parts {
 	const struct saved_stream *stream;
-	const struct trace_saved *saved;
+	struct buf front, between, back;
 };
+
+static void parts_release(struct parts *parts)
+{
+	buf_release(&parts->front);
+	buf_release(&parts->between);
+	buf_release(&parts->back);
+}
+
+DEFINE_AUTO_RELEASE(parts, struct parts, parts_release)
+#define auto_parts __attribute__((cleanup(cleanup_parts_)))
 
 static int write_parts(int fd, const void *what)
 {
 	const struct parts *parts = what;
 	const struct saved_stream *stream = parts->stream;
-	const struct trace_saved *saved = parts->saved;
-	off_t records_len = lseek(stream->records, 0, SEEK_END);
-	auto_buf struct buf front = { 0 }, between = { 0 }, back = { 0 };
 
-	saved_put_front(&front, saved);
-	saved_put_u64(&front, stream->values_len);
-	saved_put_u64(&between, stream->n_records);
-	saved_put_back(&back, saved);
-	if (front.oom || between.oom || back.oom) {
-		errno = ENOMEM;
+	if (file_write_all(fd, parts->front.data, parts->front.len) != 0 ||
+	    append(fd, stream->values, lseek(stream->values, 0, SEEK_END)) != 0 ||
+	    file_write_all(fd, parts->between.data, parts->between.len) != 0 ||
+	    append(fd, stream->records, lseek(stream->records, 0, SEEK_END)) != 0)
 		return -1;
-	}
-	if (file_write_all(fd, front.data, front.len) != 0 ||
-	    append(fd, stream->values, (off_t)stream->values_len) != 0 ||
-	    file_write_all(fd, between.data, between.len) != 0 ||
-	    append(fd, stream->records, records_len) != 0)
-		return -1;
-	return file_write_all(fd, back.data, back.len);
+	return file_write_all(fd, parts->back.data, parts->back.len);
 }
 
-int saved_stream_write(const struct saved_stream *stream, const char *path,
+/* A frame in place of the bytes. */
+static int pack(struct buf *bytes, struct uspl_err *err)
+{
+	struct buf packed = { 0 };
+	int rc = zst_pack(bytes->data, bytes->len, &packed, err);
+
+	buf_release(bytes);
+	*bytes = packed;
+	return rc;
+}
+
+/* The frame of one of the two files ends. */
+static int end_frame(int fd, struct zst *pack, struct uspl_err *err)
+{
+	auto_buf struct buf packed = { 0 };
+	int rc = zst_add(pack, "", 0, true, &packed, err);
+
+	if (rc)
+		return rc;
+	return file_write_all(fd, packed.data, packed.len) == 0
+		       ? 0
+		       : uspl_fail_errno(err, "cannot write what was recorded");
+}
+
+static int pack_all(struct saved_stream *stream, struct parts *parts, struct uspl_err *err)
+{
+	int rc = end_frame(stream->records, stream->pack_records, err);
+
+	if (!rc)
+		rc = end_frame(stream->values, stream->pack_values, err);
+	if (!rc)
+		rc = pack(&parts->front, err);
+	if (!rc)
+		rc = pack(&parts->between, err);
+	return rc ? rc : pack(&parts->back, err);
+}
+
+int saved_stream_write(struct saved_stream *stream, const char *path,
 		       const struct trace_saved *saved, struct uspl_err *err)
 {
-	const struct parts parts = { stream, saved };
+	auto_parts struct parts parts = { .stream = stream };
+	int rc;
 
-	return file_replace(path, write_parts, &parts, err);
+	saved_put_front(&parts.front, saved);
+	saved_put_u64(&parts.front, stream->values_len);
+	saved_put_u64(&parts.between, stream->n_records);
+	saved_put_back(&parts.back, saved);
+	if (parts.front.oom || parts.between.oom || parts.back.oom)
+		return uspl_fail_nomem(err);
+	rc = stream->pack_records ? pack_all(stream, &parts, err) : 0;
+	return rc ? rc : file_replace(path, write_parts, &parts, err);
 }

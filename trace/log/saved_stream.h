@@ -9,10 +9,13 @@
 #ifndef USPL_TRACE_LOG_SAVED_STREAM_H
 #define USPL_TRACE_LOG_SAVED_STREAM_H
 
+#include "base/zst.h"
 #include "trace/log/saved.h"
 
 struct saved_stream {
 	int records, values; /* descriptors */
+	/* Of a file whose name ends with '.zst': what packs them, on their way; else NULL. */
+	struct zst *pack_records, *pack_values;
 	uint64_t n_records, values_len;
 };
 
@@ -35,7 +38,7 @@ int saved_stream_add(struct saved_stream *stream, const trace_records *records,
  * saved_write, with the records and values of the stream in place of those of `saved`. An older
  * file is replaced when everything is written.
  */
-int saved_stream_write(const struct saved_stream *stream, const char *path,
+int saved_stream_write(struct saved_stream *stream, const char *path,
 		       const struct trace_saved *saved, struct uspl_err *err) uspl_must_check;
 
 #endif

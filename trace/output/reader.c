@@ -3,10 +3,13 @@
 
 #include "trace/output/reader.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cli.h"
+#include "base/zst.h"
 #include "proc/hold.h"
 #include "proc/remains.h"
 #include "trace/engine/clocks.h"
@@ -463,6 +466,23 @@ static int open_last(pid_t pid, int rc, struct reader *reader, struct uspl_err *
 	return reader_open_file(path, reader, err);
 }
 
+/* For files that are packed: a library can't be loaded later (look.h). */
+static void load_unpacker(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		auto_close int fd = open(argv[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		char bytes[4];
+
+		/* Where it isn't there, the reading says so. */
+		if (zst_is_name(argv[i]) ||
+		    (fd >= 0 && read(fd, bytes, sizeof(bytes)) == sizeof(bytes) &&
+		     zst_is_frame(bytes, sizeof(bytes)))) {
+			(void)!zst_load(NULL);
+			return;
+		}
+	}
+}
+
 int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
 			const struct reader_wish *wish, struct reader *reader, struct uspl_err *err)
 {
@@ -478,6 +498,7 @@ int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
 		uspl_hint(err, "try '%s --help'", cmd->name);
 		return -USPL_E_USAGE;
 	}
+	load_unpacker(argc, argv);
 	if (!wish->does_more || !*wish->does_more)
 		look_only();
 	if (argv[first][strspn(argv[first], "0123456789")])
