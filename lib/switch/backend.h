@@ -19,7 +19,12 @@
 
 struct run {
 	const struct transition *t;
-	struct safety safety;  /* what must be empty */
+	struct safety safety; /* what must be empty */
+	/*
+	 * After a tool that has died both sorts of code must be. This is what is to be left then,
+	 * for threads that go over one by one; else it is without ranges.
+	 */
+	struct safety leaving;
 	struct safety passing; /* of that, the trampolines: threads are there for a moment only */
 	struct safety_finding findings[WAITER_MAX]; /* threads in the way, by the last check */
 	size_t n_findings;

@@ -225,6 +225,21 @@ static int commit(struct stopless *stopless, struct uspl_err *err)
 	return rc;
 }
 
+/*
+ * Once threads go over one by one, only the code that they are to leave must become empty, whatever
+ * a dead tool had left: threads are in the other code for good.
+ */
+static void leave_only(struct run *run)
+{
+	struct safety both = run->safety;
+
+	if (!run->by_thread || !run->leaving.ranges.n)
+		return;
+	run->safety = run->leaving;
+	run->leaving = (struct safety){ .proc = both.proc };
+	safety_release(&both);
+}
+
 /* That time, or the user's limit if it is shorter. */
 static int64_t at_most(const struct run *run, int64_t ns)
 {
@@ -254,8 +269,11 @@ static int close_and_commit(struct stopless *stopless, struct uspl_err *err)
 		backend_add_finding(run);
 		known = false;
 	}
-	if (!rc && known)
-		return commit(stopless, err);
+	if (!rc && known) {
+		rc = commit(stopless, err);
+		leave_only(run);
+		return rc;
+	}
 	stopless_end_hold(stopless);
 	return rc;
 }

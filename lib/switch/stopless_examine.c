@@ -181,8 +181,14 @@ static int list_running(const struct stopless *stopless, tid_vec *ret, struct us
 bool stopless_slot_of(const struct stopless *stopless, const struct thread *thread,
 		      const struct safety_finding *finding, struct uspl_slot *ret)
 {
-	struct safety_finding unused;
+	struct safety_finding unused, left;
 
+	/* In code that it need not leave: by a slot it would meet the other one. */
+	if (stopless->run->leaving.ranges.n) {
+		if (safety_check(&stopless->run->leaving, thread, &left))
+			return false;
+		finding = &left;
+	}
 	/* A thread that is in a trampoline is on its way: a moment later it has arrived. */
 	if (!finding->proven || !finding->complete || !finding->return_sp || finding->in_handler ||
 	    !safety_check(&stopless->run->passing, thread, &unused))

@@ -26,7 +26,7 @@
 #define HURRIED_MAX 10
 
 /* The code that the sites' entries lead to now must be empty. The region says where old code is. */
-static int add_old_code(struct run *run, const struct region *region, struct uspl_err *err)
+static int add_old_code(struct safety *safety, const struct region *region, struct uspl_err *err)
 {
 	const struct region_range *range;
 	const struct region_site *site;
@@ -34,17 +34,17 @@ static int add_old_code(struct run *run, const struct region *region, struct usp
 
 	vec_for_each (&region->sites, site) {
 		if (site->old_size)
-			rc = safety_add(&run->safety, site->name, region_site_entry(site),
-					site->old_size, true, err);
+			rc = safety_add(safety, site->name, region_site_entry(site), site->old_size,
+					true, err);
 		/* Of a traced function the first instructions are in its body. */
 		if (!rc && site->recorded.addr)
-			rc = safety_add(&run->safety, site->name, site->addr,
-					site->recorded.body_len, site->old_size, err);
+			rc = safety_add(safety, site->name, site->addr, site->recorded.body_len,
+					site->old_size, err);
 		if (rc)
 			return rc;
 	}
 	vec_for_each (&region->ranges, range) {
-		rc = safety_add(&run->safety, range->name, range->addr, range->size, false, err);
+		rc = safety_add(safety, range->name, range->addr, range->size, false, err);
 		if (rc)
 			return rc;
 	}
@@ -52,7 +52,7 @@ static int add_old_code(struct run *run, const struct region *region, struct usp
 }
 
 /* The new code as a whole, cut at the functions' beginnings so that a finding has a name. */
-static int add_new_code(struct run *run, const struct region *region, struct uspl_err *err)
+static int add_new_code(struct safety *safety, const struct region *region, struct uspl_err *err)
 {
 	taddr at = region->text, end = region->text + region->text_len;
 	const char *name = region->sites.n ? region->sites.items[0].name : region->id;
@@ -70,7 +70,7 @@ static int add_new_code(struct run *run, const struct region *region, struct usp
 				next = site;
 		}
 		stop = next ? next->new_addr : end;
-		rc = safety_add(&run->safety, name, at, stop - at, false, err);
+		rc = safety_add(safety, name, at, stop - at, false, err);
 		if (rc)
 			return rc;
 		at = stop;
@@ -79,35 +79,39 @@ static int add_new_code(struct run *run, const struct region *region, struct usp
 }
 
 /*
- * Of one region that goes on or off: the code, and the trampolines on the way to it. Where a tool
- * has died both sorts of code count, but not where it has let threads go over one by one: there
- * each thread is in the one or in the other, and only those have to leave that are to go over.
+ * Where a tool has died both sorts of code count, but not where it has let threads go over one by
+ * one: there each thread is in the one or in the other, and only those have to leave that are to go
+ * over.
  */
-static int add_region(struct run *run, const struct region *region,
-		      enum transition_direction direction, const region_vec *present,
+static bool is_either(const struct transition *t, const struct region *region)
+{
+	return region_is_interrupted(region) && !trampolines_by_thread(t->proc, region, NULL);
+}
+
+/* Of one region that goes on or off: the code, and the trampolines on the way to it. */
+static int add_region(struct safety *safety, const struct region *region,
+		      enum transition_direction direction, bool either, const region_vec *present,
 		      struct uspl_err *err)
 {
-	bool either =
-		region_is_interrupted(region) && !trampolines_by_thread(run->t->proc, region, NULL);
 	int rc = 0;
 
 	if (direction == TRANSITION_ON || either) {
-		rc = add_old_code(run, region, err);
+		rc = add_old_code(safety, region, err);
 		if (rc)
 			return rc;
 	}
 	if (direction == TRANSITION_ON || either) {
-		rc = trampolines_guard(&run->safety, region, present, true, err);
+		rc = trampolines_guard(safety, region, present, true, err);
 		if (rc)
 			return rc;
 	}
 	if (direction == TRANSITION_OFF || either) {
-		rc = add_new_code(run, region, err);
+		rc = add_new_code(safety, region, err);
 		if (rc)
 			return rc;
 	}
 	if (direction == TRANSITION_OFF || either)
-		return trampolines_guard(&run->safety, region, present, false, err);
+		return trampolines_guard(safety, region, present, false, err);
 	return 0;
 }
 
@@ -129,6 +133,8 @@ static int add_left_agents(struct run *run, struct uspl_err *err)
 		if (rc)
 			return rc;
 		rc = safety_add(&run->passing, name, left->addr, left->len, false, err);
+		if (!rc && run->leaving.ranges.n)
+			rc = safety_add(&run->leaving, name, left->addr, left->len, false, err);
 		if (rc)
 			return rc;
 	}
@@ -170,7 +176,9 @@ static int add_owned(struct run *run, const struct transition *t, struct uspl_er
 		}
 	}
 	safety_seal(&run->safety);
-	return owned_code_guard(owners, &run->safety, err);
+	safety_seal(&run->leaving);
+	rc = owned_code_guard(owners, &run->safety, err);
+	return rc || !run->leaving.ranges.n ? rc : owned_code_guard(owners, &run->leaving, err);
 }
 
 /*
@@ -188,18 +196,29 @@ static int run_prepare(struct run *run, const struct transition *t, int64_t dead
 		       struct uspl_err *err)
 {
 	auto_regions region_vec present = { 0 };
+	bool either = false;
 	int rc;
 
 	*run = (struct run){
-		.t = t, .safety.proc = t->proc, .passing.proc = t->proc, .deadline = deadline
+		.t = t,
+		.safety.proc = t->proc,
+		.leaving.proc = t->proc,
+		.passing.proc = t->proc,
+		.deadline = deadline,
 	};
 	run->by_thread = is_by_thread(t, NULL);
 	run->inactive = (struct inactive){ .safety = &run->safety, .budget = t->scan_bytes };
 	rc = regions_read(t->proc, &present, err);
 	if (rc)
 		return rc;
+	for (size_t i = 0; i < t->n_regions; i++)
+		either |= is_either(t, t->regions[i]);
 	for (size_t i = 0; i < t->n_regions; i++) {
-		rc = add_region(run, t->regions[i], t->direction, &present, err);
+		rc = add_region(&run->safety, t->regions[i], t->direction,
+				is_either(t, t->regions[i]), &present, err);
+		if (!rc && either)
+			rc = add_region(&run->leaving, t->regions[i], t->direction, false, &present,
+					err);
 		if (rc)
 			return rc;
 		rc = trampolines_guard(&run->passing, t->regions[i], &present,
@@ -208,7 +227,8 @@ static int run_prepare(struct run *run, const struct transition *t, int64_t dead
 			return rc;
 	}
 	for (size_t i = 0; i < t->n_replaced; i++) {
-		rc = add_region(run, t->replaced[i], TRANSITION_OFF, &present, err);
+		rc = add_region(&run->safety, t->replaced[i], TRANSITION_OFF,
+				is_either(t, t->replaced[i]), &present, err);
 		if (rc)
 			return rc;
 	}
@@ -227,8 +247,9 @@ static int run_prepare(struct run *run, const struct transition *t, int64_t dead
 	rc = stack_unwinder_new(t->proc, t->modules, &run->safety.unwinder, err);
 	if (rc)
 		return rc;
-	run->passing.unwinder = run->safety.unwinder;
+	run->passing.unwinder = run->leaving.unwinder = run->safety.unwinder;
 	safety_seal(&run->safety);
+	safety_seal(&run->leaving);
 	safety_seal(&run->passing);
 	return 0;
 }
@@ -238,6 +259,7 @@ static void run_release(struct run *run)
 	unwinder_free(run->safety.unwinder);
 	inactive_release(&run->inactive);
 	safety_release(&run->safety);
+	safety_release(&run->leaving);
 	safety_release(&run->passing);
 	vec_release(&run->left);
 }

@@ -12,3 +12,11 @@ setup() {
 	[[ ${lines[-1]} =~ ^[0-9]+\ passed,\ 0\ failed$ ]] || fail "$output"
 	[[ $output =~ 8\ rounds,\ [1-9] ]] || fail "no tool was killed: $output"
 }
+
+# A tool that dies before the first thread has gone over leaves old and new code both to be looked
+# at; threads that are in the new one by then must not be sent back.
+@test "threads go over one by one, and tools are killed in the middle of that" {
+	USPL_WORKER=none SORT=8 ROUNDS=12 SEED=3 KILLS=70 run "$BATS_TEST_DIRNAME/../stress/run"
+	[ "$status" = 0 ] || fail "$output"
+	[[ $output =~ 12\ rounds,\ [1-9] ]] || fail "no tool was killed: $output"
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// main.cc - starts the workers, and answers on stdin: version, check, progress
+// main.cc - starts the workers, and answers on stdin: version, check, progress, dwell, rest
 
 #include "stress.h"
 
@@ -15,11 +15,13 @@
 #include <time.h>
 
 static std::atomic<unsigned long> n_wrong, n_disturbed;
+static std::atomic<bool> dwell;
 static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER;
 static char first[200];
 
 static struct worker *const lists[] = { signal_workers, birth_workers, stack_workers,
-					memory_workers, sleep_workers, ring_workers };
+					memory_workers, sleep_workers, ring_workers,
+					dwell_workers };
 
 void work_elsewhere(void)
 {
@@ -41,6 +43,15 @@ void nap_us(long us)
 
 	if (nanosleep(&time, NULL) != 0)
 		disturbed("nanosleep");
+}
+
+void doze_us(long us)
+{
+	int64_t until = now_ns() + us * 1000;
+	struct timespec time = { until / 1000000000, until % 1000000000 };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+		;
 }
 
 void wrong(const char *fmt, ...)
@@ -91,6 +102,11 @@ void expect_version(const char *who, int answer)
 		wrong("%s: neither old nor new: %d", who, answer);
 }
 
+bool dwelling(void)
+{
+	return dwell;
+}
+
 static void *run(void *arg)
 {
 	struct worker *worker = static_cast<struct worker *>(arg);
@@ -136,7 +152,10 @@ int main(void)
 	while (fgets(request, sizeof(request), stdin)) {
 		if (!strncmp(request, "version", 7))
 			printf("%d\n", both());
-		else if (!strncmp(request, "check", 5))
+		else if (!strncmp(request, "dwell", 5) || !strncmp(request, "rest", 4)) {
+			dwell = *request == 'd';
+			puts("well");
+		} else if (!strncmp(request, "check", 5))
 			printf("%lu wrong %lu disturbed %s\n", n_wrong.load(), n_disturbed.load(), first);
 		else
 			printf("%s\n", progress());

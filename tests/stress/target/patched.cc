@@ -25,6 +25,18 @@ int both(void)
 	return sum == 0 ? 1 : sum + high();
 }
 
+int dwells(long us, int depth, volatile int *code)
+{
+	int sum = low(), before = *code, within;
+
+	sum += high();
+	*code = sum;
+	within = depth > 0 ? dwells(us, depth - 1, code) : sum;
+	doze_us(us);
+	*code = before;
+	return within == sum ? sum : -1;
+}
+
 void leaves(void *env)
 {
 	int sum = low();

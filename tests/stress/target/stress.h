@@ -32,16 +32,23 @@ bool expect_errno(const char *call, long rc, int expected);
 
 /* patched.cc. 11 (old) or 22 (new); anything else is a mixture. */
 KEPT int both(void);
+/*
+ * The same, by and by: *code says it meanwhile. -1 if the calls within it answer otherwise than it
+ * does itself.
+ */
+KEPT int dwells(long us, int depth, volatile int *code);
 /* Leaves by siglongjmp to env, with the same answer. */
 KEPT void leaves(void *env);
 /* Throws it, as an int. */
 KEPT void throws(int depth);
+/* True while threads are to be in the functions most of the time. */
+bool dwelling(void);
 /* Notes it as wrong if the answer is neither. */
 void expect_version(const char *who, int answer);
 
 #define WORKERS(list) struct worker list[]
 extern struct worker signal_workers[], birth_workers[], stack_workers[], memory_workers[],
-	sleep_workers[], ring_workers[];
+	sleep_workers[], ring_workers[], dwell_workers[];
 
 /*
  * Between two calls of the functions: a thread that is in them nearly all the time, and traced
@@ -50,5 +57,7 @@ extern struct worker signal_workers[], birth_workers[], stack_workers[], memory_
 void work_elsewhere(void);
 int64_t now_ns(void);
 void nap_us(long us);
+/* The same in a thread that gets signals. */
+void doze_us(long us);
 
 #endif
