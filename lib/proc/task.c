@@ -11,20 +11,26 @@
 
 #include "arch/regs.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "proc/proc_status.h"
 
 /* Links of a folder of /proc that aren't its threads: "." and its entry in the parent. */
 #define OTHER_LINKS 2
 
-void task_name(const struct proc *proc, pid_t tid, char *ret, size_t len)
+void task_name(const struct proc *proc, pid_t tid, char ret[TASK_NAME_LEN])
 {
-	auto_buf struct buf text = { 0 };
+	auto_buf struct buf text = { 0 }, shown = { 0 };
 	char path[64];
+	size_t len;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", proc->pid, tid);
 	if (file_read(path, &text, NULL) != 0)
 		buf_addstr(&text, "?");
-	snprintf(ret, len, "%.*s", (int)strcspn(buf_str(&text), "\n"), buf_str(&text));
+	len = text.len;
+	/* The kernel's; the name may have others in it. */
+	len -= len && text.data[len - 1] == '\n';
+	text_add_printable(&shown, buf_str(&text), len, false);
+	snprintf(ret, TASK_NAME_LEN, "%s", buf_str(&shown));
 }
 
 int64_t task_run_ns(const struct proc *proc, pid_t tid)

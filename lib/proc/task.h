@@ -26,8 +26,10 @@ const char *task_status_field(const struct buf *text, const char *name);
  * same number where the kernel doesn't tell; 0 if the thread is gone.
  */
 pid_t task_inner_id(const struct proc *proc, pid_t tid);
-/* The thread's name, "?" if it can't be read. */
-void task_name(const struct proc *proc, pid_t tid, char *ret, size_t len);
+/* As long as the kernel's names are; each byte may be shown as four. */
+#define TASK_NAME_LEN 64
+/* The thread's name as a terminal may be shown it, "?" if it can't be read. */
+void task_name(const struct proc *proc, pid_t tid, char ret[TASK_NAME_LEN]);
 /* All thread ids of the process at this moment. */
 int tasks_list(const struct proc *proc, tid_vec *ret, struct uspl_err *err) uspl_must_check;
 /*

@@ -106,7 +106,7 @@ static int describe(struct names *names, const struct safety_finding *finding,
 
 	blocker->tid = finding->tid;
 	if (finding->tid)
-		task_name(names->proc, finding->tid, blocker->thread, sizeof(blocker->thread));
+		task_name(names->proc, finding->tid, blocker->thread);
 	blocker->proven = finding->proven;
 	blocker->unreadable = finding->unreadable;
 	blocker->outermost = is_outermost(names, finding);

@@ -7,10 +7,10 @@
 
 /* A finding in words. */
 struct blocker {
-	pid_t tid;       /* 0: no thread, the function is on an inactive stack (inactive.h) */
-	char thread[32]; /* the thread's name */
-	char *function;  /* "" if the stack can't be read */
-	char *chain;     /* "poll < wait < serve < run": the chain of callers, innermost first */
+	pid_t tid; /* 0: no thread, the function is on an inactive stack (inactive.h) */
+	char thread[TASK_NAME_LEN]; /* the thread's name */
+	char *function;             /* "" if the stack can't be read */
+	char *chain; /* "poll < wait < serve < run": the chain of callers, innermost first */
 	bool proven, unreadable;
 	/* The function is the first of its thread: it returns when the thread ends. */
 	bool outermost;

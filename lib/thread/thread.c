@@ -77,12 +77,12 @@ static bool is_kernel_worker(const struct proc *proc, pid_t tid)
 int thread_fail_unstoppable(const struct proc *proc, pid_t tid, struct uspl_err *err)
 {
 	auto_buf struct buf wchan = { 0 };
-	char path[64], name[32], load[BUSY_TEXT_LEN], state;
+	char path[64], name[TASK_NAME_LEN], load[BUSY_TEXT_LEN], state;
 
 	if (!err)
 		return -USPL_E_UNSTOPPABLE;
 	state = task_state(proc, tid);
-	task_name(proc, tid, name, sizeof(name));
+	task_name(proc, tid, name);
 	if (state == 'R') {
 		busy_describe(load);
 		uspl_fail(err, USPL_E_UNSTOPPABLE,

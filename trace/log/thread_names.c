@@ -6,26 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "proc/task.h"
-
-/* As long as the kernel's names are; each byte may be shown as four. */
-#define NAME_MAX_LEN 16
 
 static int add(const struct proc *proc, pid_t tid, thread_names *names, struct uspl_err *err)
 {
 	struct thread_name *place;
-	struct buf shown = { 0 };
-	char name[NAME_MAX_LEN];
+	char name[TASK_NAME_LEN];
 
-	task_name(proc, tid, name, sizeof(name));
-	text_add_printable(&shown, name, strlen(name), false);
+	task_name(proc, tid, name);
 	place = vec_push(names);
-	if (!place) {
-		buf_release(&shown);
+	if (!place)
 		return uspl_fail_nomem(err);
-	}
-	*place = (struct thread_name){ task_inner_id(proc, tid), buf_take(&shown) };
+	*place = (struct thread_name){ task_inner_id(proc, tid), strdup(name) };
 	return place->name ? 0 : uspl_fail_nomem(err);
 }
 

@@ -130,7 +130,7 @@ static int read_worker(const struct tally *tally, size_t i, struct worker *ret, 
 {
 	const struct uspl_trace_region *head = &tally->view.session.regions.items[0].head;
 	struct uspl_trace_ring ring;
-	char name[64];
+	char name[TASK_NAME_LEN];
 	int rc = tally_read_thread(tally, i, &ret->own, sizeof(ret->own), err);
 
 	if (rc)
@@ -139,7 +139,7 @@ static int read_worker(const struct tally *tally, size_t i, struct worker *ret, 
 		       err);
 	if (rc)
 		return rc;
-	task_name(tally->view.proc, (pid_t)ring.tid, name, sizeof(name));
+	task_name(tally->view.proc, (pid_t)ring.tid, name);
 	snprintf(ret->label, sizeof(ret->label), "%s-%d", name, (int)ring.tid);
 	*ret_any = ret->own.queued || ret->own.run;
 	return 0;

@@ -173,13 +173,13 @@ static void print_totals(struct sched *sched)
 {
 	struct buf *out = &sched->watch->out;
 	const struct total *total;
-	char name[32];
+	char name[TASK_NAME_LEN];
 
 	buf_addf(out, "# tracer: sched, pid %d\n%9s %10s %14s %10s %14s %14s  %s\n",
 		 sched->watch->proc->pid, "TID", "BLOCKED", "us", "PREEMPTED", "us", "WAKING us",
 		 "THREAD");
 	vec_for_each (&sched->totals, total) {
-		task_name(sched->watch->proc, total->tid, name, sizeof(name));
+		task_name(sched->watch->proc, total->tid, name);
 		buf_addf(out, "%9d %10" PRIu64 " %14.3f %10" PRIu64 " %14.3f %14.3f  %s\n",
 			 total->tid, total->blocked, (double)total->blocked_ns / 1e3,
 			 total->preempted, (double)total->preempted_ns / 1e3,

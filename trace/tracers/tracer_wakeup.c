@@ -85,9 +85,9 @@ static int by_max(const void *a, const void *b)
 
 static void print_text(struct watch *watch, const struct latency *latency)
 {
-	char name[32];
+	char name[TASK_NAME_LEN];
 
-	task_name(watch->proc, latency->tid, name, sizeof(name));
+	task_name(watch->proc, latency->tid, name);
 	buf_addf(&watch->out, "%9d %-15s %10" PRIu64 " %11.3f %11.3f %14.6f %4u  ", latency->tid,
 		 name, latency->n, (double)latency->sum_ns / (double)latency->n / 1e3,
 		 (double)latency->max_ns / 1e3,
@@ -99,9 +99,9 @@ static void print_text(struct watch *watch, const struct latency *latency)
 static void print_json(struct watch *watch, const struct latency *latency)
 {
 	auto_json struct json json = { 0 };
-	char name[32];
+	char name[TASK_NAME_LEN];
 
-	task_name(watch->proc, latency->tid, name, sizeof(name));
+	task_name(watch->proc, latency->tid, name);
 	json_open(&json, NULL, '{');
 	json_number(&json, "tid", latency->tid);
 	json_string(&json, "thread", name);

@@ -60,7 +60,7 @@ static int read_thread(struct sched_proc *sched, pid_t tid, bool new, struct usp
 			thread->first = counts;
 	}
 	thread->last = counts;
-	task_name(sched->proc, tid, thread->name, sizeof(thread->name));
+	task_name(sched->proc, tid, thread->name);
 	return 0;
 }
 

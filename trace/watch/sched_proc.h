@@ -24,7 +24,7 @@ struct sched_place {
 
 struct sched_thread {
 	pid_t tid;
-	char name[32];
+	char name[TASK_NAME_LEN];
 	struct sched_counts first, last;
 	VEC(struct sched_place) places;
 };

@@ -12,7 +12,6 @@
 #define REFRESH_NS 2000000ll
 /* Where the rules for a module's thunks lie: one page (trace/engine/trace_module.c). */
 #define THUNK_FRAMES_LEN 4096
-#define TASK_NAME_LEN 32
 
 /* Everything but the symbols, which stay. */
 static void forget(struct stacks *stacks)
@@ -256,7 +255,7 @@ const struct symbol *stacks_thread(struct stacks *stacks, pid_t tid)
 	thread = vec_push(&stacks->threads);
 	if (!thread)
 		return NULL;
-	task_name(stacks->proc, tid, name, sizeof(name));
+	task_name(stacks->proc, tid, name);
 	/* It has ended already: by default a thread has the name of its maker. */
 	if (!strcmp(name, "?"))
 		snprintf(name, sizeof(name), "%s", stacks->proc->comm);
