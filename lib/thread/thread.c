@@ -147,10 +147,15 @@ int thread_seize(const struct proc *proc, struct thread *thread, struct uspl_err
 
 void thread_interrupt(struct thread *thread)
 {
+	struct timeout *timeout;
+
 	if (thread->state != THREAD_SEIZED)
 		return;
+	timeout = thread->timeouts ? timeouts_ask(thread->timeouts, thread->tid) : NULL;
 	/* ESRCH: it is exiting; the wait will tell. */
 	ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+	if (timeout)
+		timeouts_asked(thread->timeouts, timeout);
 	thread->state = THREAD_ASKED;
 }
 

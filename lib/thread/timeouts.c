@@ -7,6 +7,13 @@
  * it may be in the same call anew. Its run count tells: one more for the stop itself, and one for
  * each time that it had to make way for another on the way there. (Every time that it slept again
  * would be one more than that.)
+ *
+ * The call may have ended just before the thread was asked to stop. Then the thread may be found in
+ * the next call, which was interrupted before it slept, and its count is what it would be else. So
+ * the count is read once more right after the request: if it is what it was, the thread was in the
+ * noted call then. But the thread may be on a processor by then, for the request. So it is enough,
+ * too, if the count was the same right before, and the tool has not been put off in between: it
+ * takes as long to wake up, leave a call and begin another.
  */
 
 #include "thread/timeouts.h"
@@ -23,6 +30,10 @@
 #define SECOND_NS 1000000000ll
 /* Longer time-outs are left alone: some years. */
 #define SECONDS_MAX 100000000ll
+/* From the look right before the request to its end: if it took longer the tool was put off. */
+#define REQUEST_NS 100000ll
+
+_Static_assert(sizeof(struct timespec) <= PADDING_ROOM, "a place has room for one");
 
 /* The call's whole time-out; false if it has none, or it can't be read. */
 static bool read_timeout(const struct proc *proc, const struct timeout *timeout, int64_t *ret_ns)
@@ -95,30 +106,21 @@ static void drop(struct timeout *timeout)
 /* Gives those that need one a place for their new struct timespec, or drops them. */
 static void find_rooms(struct timeouts *timeouts, size_t first)
 {
-	VEC(taddr) used = { 0 };
-	struct timeout *timeout;
-	struct padding padding = { 0 };
+	struct timeout *timeout, *earlier;
+	struct padding padding;
 	bool found = false;
-	taddr *item;
 
-	/* A place that an earlier stop gave to a thread which is still in its call isn't free. */
-	vec_for_each (&timeouts->items, timeout)
-		if (timeout->call.form == TIMEOUT_TIMESPEC && (item = vec_push(&used)))
-			*item = timeout->place.args[timeout->call.arg];
 	for (size_t i = first; i < timeouts->items.n; i++) {
 		timeout = &timeouts->items.items[i];
 		if (!timeout->tid || timeout->call.form != TIMEOUT_TIMESPEC)
 			continue;
-		if (!found)
-			found = padding_find(timeouts->proc, sizeof(struct timespec), &padding);
-		timeout->room = found ? padding_take(&padding, used.items, used.n) : 0;
-		item = timeout->room ? vec_push(&used) : NULL;
-		if (item)
-			*item = timeout->room;
-		else
+		if (!found && (found = padding_find(timeouts->proc, &padding)))
+			vec_for_each (&timeouts->items, earlier)
+				padding_keep(&padding, earlier->room);
+		timeout->room = found ? padding_take(timeouts->proc, &padding, timeout->tid) : 0;
+		if (!timeout->room)
 			drop(timeout);
 	}
-	vec_release(&used);
 }
 
 void timeouts_note(struct timeouts *timeouts, const pid_t *tids, size_t n)
@@ -159,7 +161,7 @@ void timeouts_note(struct timeouts *timeouts, const pid_t *tids, size_t n)
 }
 
 /* Threads are stopped in the order in which they were noted. */
-static const struct timeout *find(struct timeouts *timeouts, pid_t tid)
+static struct timeout *find(struct timeouts *timeouts, pid_t tid)
 {
 	for (size_t i = 0; i < timeouts->items.n; i++) {
 		size_t at = (timeouts->cursor + i) % timeouts->items.n;
@@ -170,6 +172,24 @@ static const struct timeout *find(struct timeouts *timeouts, pid_t tid)
 		return &timeouts->items.items[at];
 	}
 	return NULL;
+}
+
+struct timeout *timeouts_ask(struct timeouts *timeouts, pid_t tid)
+{
+	struct timeout *timeout = find(timeouts, tid);
+	int64_t now = timeout ? clock_now_ns() : 0;
+
+	if (timeout && runcount_read(&timeout->count, timeouts->proc) == timeout->runs)
+		timeout->asleep_ns = now;
+	return timeout;
+}
+
+void timeouts_asked(const struct timeouts *timeouts, struct timeout *timeout)
+{
+	if (timeout)
+		timeout->interrupted =
+			clock_now_ns() - timeout->asleep_ns < REQUEST_NS ||
+			runcount_read(&timeout->count, timeouts->proc) == timeout->runs;
 }
 
 /* Writes what is left, in the call's own form; *ret is the argument. Rounded up. */
@@ -203,7 +223,7 @@ bool timeouts_shorten(struct timeouts *timeouts, pid_t tid, struct arch_regs *re
 	uint64_t value;
 	int64_t left;
 
-	if (!timeout || !regs_are_interrupted_at(regs, &timeout->place) ||
+	if (!timeout || !timeout->interrupted || !regs_are_interrupted_at(regs, &timeout->place) ||
 	    !was_only_stopped(timeouts->proc, timeout))
 		return false;
 	left = timeout->left_ns - (clock_now_ns() - timeout->as_of_ns);

@@ -3,7 +3,9 @@
  * timeouts.h - the time that is left of the time-outs of calls that a stop interrupts
  *
  *     timeouts_note      while the threads sleep: which are in a call with a time-out, and since
- *     when (a thread is stopped)
+ *     when
+ *     timeouts_ask       right before a thread is asked to stop,
+ *     timeouts_asked     and right after: is it still in that call? (It stops)
  *     timeouts_shorten   its call will go on with what is left, not with the whole time-out
  *     timeouts_release
  *
@@ -26,6 +28,8 @@ struct timeout {
 	struct runcount count;
 	uint64_t runs, preempted;  /* its run count then, and how often it had made way */
 	int64_t left_ns, as_of_ns; /* when (CLOCK_MONOTONIC) how much was left, at least */
+	int64_t asleep_ns;         /* when it was seen asleep last, before it was asked to stop */
+	bool interrupted;          /* it is this call that was interrupted, and none after it */
 	taddr room;                /* for the new struct timespec, 0: none is needed */
 };
 
@@ -41,6 +45,13 @@ struct timeouts {
  * what there is; { .proc } is an empty list. No failure.
  */
 void timeouts_note(struct timeouts *timeouts, const pid_t *tids, size_t n);
+/*
+ * Around the request to stop: a thread that has come out of its call just then, and is in the next
+ * one, which looks the same, would have what is left of the former one.
+ */
+struct timeout *timeouts_ask(struct timeouts *timeouts, pid_t tid);
+/* Of what timeouts_ask has returned, which may be NULL. */
+void timeouts_asked(const struct timeouts *timeouts, struct timeout *timeout);
 /*
  * regs are those of a thread that has been stopped. If it was noted and has only been stopped
  * since, changes them so that its call will wait for what is left; the result of the call is left
