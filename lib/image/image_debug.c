@@ -11,6 +11,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdio.h>
@@ -124,7 +125,8 @@ static uint64_t dull_until(Elf *elf, uint64_t at)
 
 /*
  * libdwfl maps what it is given, and others may cut short a file that a process has mapped: it gets
- * a copy in memory, with holes. -1: there is none, as of a file that is too large.
+ * a copy in memory, with holes: those of the file, and what tells nothing. -1: there is none, as of
+ * a file that is too large.
  */
 static int copy_of(int fd, Elf *elf)
 {
@@ -134,23 +136,27 @@ static int copy_of(int fd, Elf *elf)
 	off_t at = 0;
 	ssize_t got;
 
-	if (copy < 0 || !chunk || fstat(fd, &st) || st.st_size > COPY_MAX)
+	if (copy < 0 || !chunk || fstat(fd, &st) < 0 || st.st_size > COPY_MAX)
 		return -1;
-	for (;;) {
+	do {
+		off_t data = lseek(fd, at, SEEK_DATA);
 		uint64_t dull;
 
+		/* Nothing but a hole is left; a file system that can't tell says otherwise. */
+		if (data < 0 && errno == ENXIO)
+			data = st.st_size - 1;
+		if (data > at)
+			at = data;
 		/* The last byte is no hole: the copy is to be as long. */
 		while (at < st.st_size - 1 && (dull = dull_until(elf, (uint64_t)at)) > (uint64_t)at)
 			at = dull < (uint64_t)st.st_size ? (off_t)dull : st.st_size - 1;
 		if (lseek(copy, at, SEEK_SET) < 0)
 			return -1;
 		got = pread(fd, chunk, COPY_CHUNK, at);
-		if (got <= 0)
-			break;
-		if (write(copy, chunk, (size_t)got) != got || (at += got) > COPY_MAX)
+		if (got < 0 || write(copy, chunk, (size_t)got) != got || (at += got) > COPY_MAX)
 			return -1;
-	}
-	return got < 0 ? -1 : fcntl(copy, F_DUPFD_CLOEXEC, 0);
+	} while (got);
+	return fcntl(copy, F_DUPFD_CLOEXEC, 0);
 }
 
 /* True if all of the folders that lead there can be changed by root alone. */

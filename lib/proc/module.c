@@ -591,17 +591,21 @@ static bool same_file(int fd, const struct mapping *map)
 	       major(st.st_dev) == map->dev >> 32 && minor(st.st_dev) == (map->dev & 0xffffffff);
 }
 
-/* A FIFO may stand where a library was: nothing but a file is waited for. */
+/*
+ * A link to anything may stand where a library was. Nothing but a file is opened: of a device or a
+ * FIFO that alone may do something. What has no size is none of a disk's, but a kernel's, whose
+ * contents may go by being read.
+ */
 static int open_file(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	auto_close int place = open(path, O_PATH | O_CLOEXEC);
+	char again[32];
 	struct stat st;
 
-	if (fd >= 0 && (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
+	if (place < 0 || fstat(place, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size)
+		return -1;
+	snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
+	return open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
 /* Opens it by what /proc shows of one thread; it shows nothing of a thread that has ended. */

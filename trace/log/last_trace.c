@@ -95,13 +95,25 @@ static int from_youngest(const void *a, const void *b)
 	return x->changed_ns > y->changed_ns ? -1 : x->changed_ns < y->changed_ns;
 }
 
-/* All of them, from the youngest on. No folder is an empty one. */
+/* What another user may write to could lead anywhere, and keep its reader waiting. */
+static bool is_own(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* All of them, from the youngest on. No folder is an empty one, and so is one of others. */
 static int list(entry_vec *ret, struct uspl_err *err)
 {
 	auto_closedir DIR *dir = opendir(folder());
 	const struct dirent *name;
 	struct stat st;
 
+	if (dir && !is_own(dirfd(dir))) {
+		log_info("trace", "others than this user may write to '%s'", folder());
+		return 0;
+	}
 	while (dir && (name = readdir(dir))) {
 		struct entry found = { 0 }, *place;
 
@@ -153,6 +165,7 @@ static int prune(struct uspl_err *err)
 static int make_folder(struct uspl_err *err)
 {
 	auto_buf struct buf parent = { 0 };
+	auto_close int fd = -1;
 	const char *slash = strrchr(folder(), '/');
 	int rc;
 
@@ -164,6 +177,12 @@ static int make_folder(struct uspl_err *err)
 	}
 	if (mkdir(folder(), 0700) < 0 && errno != EEXIST)
 		return uspl_fail_errno(err, "cannot make the folder '%s'", folder());
+	fd = open(folder(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return uspl_fail_errno(err, "cannot open the folder '%s'", folder());
+	if (!is_own(fd))
+		return uspl_fail(err, USPL_E_HOSTILE, "others than this user may write to '%s'",
+				 folder());
 	return 0;
 }
 

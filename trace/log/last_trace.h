@@ -2,7 +2,8 @@
 /*
  * last_trace.h - traces of processes that are over, as their keepers have saved them
  *
- * A file for each process, PID-STARTTIME.trace, in a folder that root alone can read. It is made
+ * A file for each process, PID-STARTTIME.trace, in a folder that root alone can read. One that
+ * another user owns, or may write to, counts for nothing. It is made
  * when tracing starts, empty, and held with a lock by the keeper (trace_keep.h), which writes it
  * when the process is over. The folder is bounded by age, number and size.
  */

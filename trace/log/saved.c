@@ -18,6 +18,9 @@
 #include "trace/log/values.h"
 
 #define MAGIC "uspltrc\n"
+#define MAGIC_LEN (sizeof(MAGIC) - 1)
+/* Of a file: a larger one isn't read, since all of it would be in memory. */
+#define SAVED_MAX (4ull << 30)
 #define VERSION 6u
 #define RECORD_LEN 44u
 #define CUT 0x100u /* or'ed to how a call has ended */
@@ -27,7 +30,7 @@ static void put_head(struct buf *out, const struct trace_saved *saved)
 	uint64_t rate;
 
 	memcpy(&rate, &saved->ns_per_tick, sizeof(rate));
-	buf_add(out, MAGIC, sizeof(MAGIC) - 1);
+	buf_add(out, MAGIC, MAGIC_LEN);
 	saved_put_u32(out, VERSION);
 	saved_put_u32(out, USPL_TRACE_ABI_VERSION);
 	saved_put_u32(out, (uint32_t)saved->pid);
@@ -157,11 +160,11 @@ int saved_write(const char *path, const struct trace_saved *saved, struct uspl_e
 
 static void get_head(struct saved_cursor *in, struct trace_saved *saved)
 {
-	const uint8_t *magic = saved_get(in, sizeof(MAGIC) - 1);
+	const uint8_t *magic = saved_get(in, MAGIC_LEN);
 	uint64_t rate;
 	auto_free char *comm = NULL;
 
-	if (!magic || memcmp(magic, MAGIC, sizeof(MAGIC) - 1) != 0) {
+	if (!magic || memcmp(magic, MAGIC, MAGIC_LEN) != 0) {
 		in->rc = uspl_fail(in->err, USPL_E_FILE, "'%s' is no saved trace", in->name);
 		return;
 	}
@@ -374,15 +377,16 @@ void saved_parse_head(const void *bytes, size_t len, struct trace_saved *ret)
 int saved_read(const char *path, struct trace_saved *ret, struct uspl_err *err)
 {
 	struct saved_cursor in = { .name = path, .err = err };
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	auto_buf struct buf bytes = { 0 }, unpacked = { 0 };
 	char begin[4];
 	struct stat st;
+	ssize_t got = 0;
 	int rc;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return uspl_fail_errno(err, "cannot open '%s'", path);
-	if (S_ISREG(st.st_mode) &&
+	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size <= SAVED_MAX &&
 	    (pread(fd, begin, sizeof(begin), 0) != sizeof(begin) ||
 	     !zst_is_frame(begin, sizeof(begin)))) {
 		saved_cursor_open(&in, fd, (uint64_t)st.st_size);
@@ -391,9 +395,18 @@ int saved_read(const char *path, struct trace_saved *ret, struct uspl_err *err)
 		return rc;
 	}
 	/* Of a pipe it isn't known how much will come, nor of a packed file how much it holds. */
-	rc = file_read_fd(fd, path, &bytes, err);
-	if (rc)
-		return rc;
+	while ((uint64_t)st.st_size <= SAVED_MAX && bytes.len <= SAVED_MAX &&
+	       (got = buf_add_read(&bytes, fd)) > 0)
+		if (bytes.len >= MAGIC_LEN && memcmp(bytes.data, MAGIC, MAGIC_LEN) != 0 &&
+		    !zst_is_frame(bytes.data, bytes.len))
+			return uspl_fail(err, USPL_E_FILE, "'%s' is no saved trace", path);
+	if (bytes.oom)
+		return uspl_fail_nomem(err);
+	if (got < 0)
+		return uspl_fail_errno(err, "cannot read '%s'", path);
+	if ((uint64_t)st.st_size > SAVED_MAX || bytes.len > SAVED_MAX)
+		return uspl_fail(err, USPL_E_FILE, "'%s' is larger than %llu GiB", path,
+				 SAVED_MAX >> 30);
 	if (!zst_is_frame(bytes.data, bytes.len))
 		return saved_parse(buf_str(&bytes), bytes.len, path, ret, err);
 	rc = zst_unpack(path, bytes.data, bytes.len, &unpacked, err);
