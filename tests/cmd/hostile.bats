@@ -10,7 +10,7 @@ bats_require_minimum_version 1.5.0
 setup_file() {
 	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
 	fixture_make || return
-	"$TARGET_CC" -O1 -I"$USPL_TESTS/../include" -o "$BATS_FILE_TMPDIR/forge" "$BATS_TEST_DIRNAME/hostile/forge.c" || return
+	"$TARGET_CC" -O1 -pthread -I"$USPL_TESTS/../include" -o "$BATS_FILE_TMPDIR/forge" "$BATS_TEST_DIRNAME/hostile/forge.c" || return
 	chmod 755 "$BATS_FILE_TMPDIR" "$BATS_FILE_TMPDIR/forge"
 }
 
@@ -372,4 +372,166 @@ expect_given_up() {
 	expect_status 0
 	expect_given_up uspl-trace cat "$BATS_TEST_TMPDIR/saved"
 	expect_given_up uspl-trace report "$BATS_TEST_TMPDIR/saved"
+}
+
+@test "a FIFO where a library was isn't opened" {
+	cd "$BATS_TEST_TMPDIR" || return
+	"$TARGET_CC" -o load "$BATS_TEST_DIRNAME/hostile/load.c"
+	echo 'int f(int n) { return n + 1; }' | "$TARGET_CC" -O1 -shared -fPIC -xc -o lib.so -
+	# Root opens what is mapped, unless the mapping changes just then; others go by its name.
+	as=()
+	[ "$(id -u)" != 0 ] || as=(setpriv --bounding-set=-all --inh-caps=-all)
+	started "${as[@]}" ./load ./lib.so
+	rm lib.so
+	mkfifo lib.so
+	(exec 9> lib.so && touch opened) 3>&- &
+	writer=$!
+	TOOL_BY=${as[*]} tool uspl-trace list --module='lib.so' "$FORGED"
+	[ "$status" = 0 ] || [ "$status" = 1 ] || fail "status $status: $stderr"
+	kill -KILL "$writer" || fail 'the FIFO was opened'
+	wait "$writer" 2> /dev/null || :
+	[ ! -e opened ] || fail 'the FIFO was opened'
+}
+
+# chunks_copied TOOL ARG... - how many pieces of a MiB the tool writes, if there is strace
+chunks_copied() {
+	strace -f -qq -e trace=write -e signal=none -o "$BATS_TEST_TMPDIR/calls" "$USPL_BIN/$1" "${@:2}" > /dev/null 2>&1 3>&- || :
+	grep -c '= 1048576$' "$BATS_TEST_TMPDIR/calls" || :
+}
+
+@test "a program whose file is all holes isn't copied" {
+	command -v strace > /dev/null || skip 'strace is not installed'
+	"$TARGET_CC" -o "$BATS_TEST_TMPDIR/holes" "$BATS_TEST_DIRNAME/hostile/load.c"
+	truncate -s 900M "$BATS_TEST_TMPDIR/holes"
+	started "$BATS_TEST_TMPDIR/holes" libm.so.6
+	n=$(chunks_copied uspl-apply --check "$UPDATE" "$FORGED")
+	[ "$n" -lt 20 ] || fail "$n MiB of 900 were copied"
+	kill -KILL "$FORGED"
+	ended || :
+	truncate -s 2G "$BATS_TEST_TMPDIR/holes"
+	started "$BATS_TEST_TMPDIR/holes" libm.so.6
+	n=$(chunks_copied uspl-apply --check "$UPDATE" "$FORGED")
+	[ "$n" = 0 ] || fail "$n MiB of a file that is too large were copied"
+}
+
+@test "saved traces in a folder of others', or as large as a disk" {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cd "$BATS_TEST_TMPDIR" || return
+	export USPL_TRACES=$PWD/traces
+	tool uspl-trace start "$TARGET"
+	expect_status 0
+	tool uspl-trace record --output=saved "$TARGET"
+	expect_status 0
+	tool uspl-trace stop "$TARGET"
+	expect_status 0
+	cp saved traces/4194303-1.trace
+	tool uspl-trace status
+	expect_output "$TARGET .* over "
+	for how in 'chown 65534' 'chmod 777'; do
+		$how traces
+		tool uspl-trace status
+		expect_status 0
+		[[ $output != *' over '* ]] || fail "what others may have put there is shown after $how"
+		tool uspl-trace cat 4194303
+		expect_status 3
+		tool uspl-trace start "$TARGET"
+		expect_status 0
+		expect_message "note: the records of pid $TARGET go with the process: others than this user may write to '$USPL_TRACES'"
+		tool uspl-trace stop "$TARGET"
+		expect_status 0
+		chown 0 traces
+		chmod 700 traces
+	done
+	printf 'uspltrc\n' > huge
+	truncate -s 20G huge
+	for file in huge /dev/zero; do
+		bounded uspl-trace cat "$file"
+		expect_status 3
+		expect_one_message
+		expect_message 'is larger than 4 GiB|is no saved trace'
+	done
+}
+
+@test "updates whose threads are said to go over one by one, by selectors that follow each other" {
+	forge slots
+	apply
+	expect_status 0
+	bounded uspl-view
+	expect_status 0
+	expect_output "$ID +applied +$TARGET "
+	expect_output "by thread, 32 left +$FORGED "
+	bounded uspl-view "$FORGED"
+	expect_status 0
+	[ "$(grep -c forged- <<< "$output")" = 100 ]
+	tool uspl-undo "$ID"
+	expect_status 0
+	expect_output "pid $TARGET"
+}
+
+@test "records that change while they are read" {
+	forge changing
+	apply
+	expect_status 0
+	for _ in {1..20}; do
+		bounded uspl-view
+		expect_status 0
+		expect_output "$ID +applied +$TARGET "
+		bounded uspl-view "$FORGED"
+		[ "$status" = 0 ] || [ "$status" = 1 ] || fail "status $status: $stderr"
+		bounded uspl-undo changing-3 "$FORGED"
+		[ "$status" = 0 ] || [ "$status" = 1 ] || fail "status $status: $stderr"
+	done
+	kill -0 "$FORGED" || fail 'the process has died'
+	tool uspl-undo "$ID"
+	expect_status 0
+	expect_output "pid $TARGET"
+}
+
+# switches_of_thread - how often threads of FORGED have gone to sleep so far
+switches_of_thread() {
+	cat "/proc/$FORGED"/task/*/status | awk '/^voluntary/ { n += $2 } END { print n }'
+}
+
+# has_slept_since COUNT - twenty times more than that
+has_slept_since() {
+	[ "$(switches_of_thread)" -ge $(($1 + 20)) ]
+}
+
+@test "names of threads that act on a terminal" {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	# shellcheck source=../lib/watch.bash
+	source "$BATS_TEST_DIRNAME/../lib/watch.bash"
+	"$TARGET_CC" -O1 -pthread -xc -o "$BATS_TEST_TMPDIR/named" - <<- 'END'
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <sys/prctl.h>
+		#include <unistd.h>
+		static void *run(void *arg)
+		{
+			prctl(PR_SET_NAME, "\033[2J\nnamed");
+			for (;;)
+				usleep(1000);
+			return arg;
+		}
+		int main(void)
+		{
+			pthread_t thread;
+			pthread_create(&thread, NULL, run, NULL);
+			puts("ready");
+			fflush(stdout);
+			pthread_join(thread, NULL);
+			return 0;
+		}
+	END
+	started "$BATS_TEST_TMPDIR/named"
+	TRACED=$TARGET TARGET=$FORGED
+	for tracer in wakeup stack; do
+		watch_begin "$tracer"
+		from=$(switches_of_thread)
+		until_true 30 has_slept_since "$from" || fail 'the thread sleeps no more'
+		watch_end
+		[[ $output = *'x1b[2J'* ]] || fail "$tracer doesn't name the thread: $output"
+		[[ $output != *$'\e'* ]] || fail "$tracer writes an escape"
+	done
+	TARGET=$TRACED
 }

@@ -16,10 +16,14 @@
  *     ids       1,000 updates, each for all of 1,000 libraries
  *     paths     700 libraries with long paths
  *     escape    a name that acts on a terminal
+ *     slots     updates whose threads are said to go over one by one, by selectors that follow each
+ *               other, or nothing
+ *     changing  records that change all the time
  */
 
 #define _GNU_SOURCE
 #include <elf.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +38,10 @@
 
 enum { PAGE = 4096, PROBES = 20000, NAMES = 100000, MAPS = 60000 };
 enum { LIBRARIES = 7000, NEEDED = 250, NAME = 4000 };
+enum { SLOTTED = 100 };
+
+/* What lies between the head of an update and its strings. */
+static size_t behind_head;
 
 /* Memory that a record may lie in: between pages that can't be read, so that nothing merges. */
 static void *room(size_t len)
@@ -64,7 +72,8 @@ static struct uspl_region *claim(const char *id, const char *description, size_t
 {
 	size_t len = pages(sizeof(struct uspl_region) + 8192 + more);
 	struct uspl_region *head = room(len);
-	char *strings = (char *)(head + 1);
+	uint32_t at = (uint32_t)(sizeof(*head) + behind_head);
+	char *strings = (char *)head + at;
 
 	*head = (struct uspl_region){
 		.magic = USPL_REGION_MAGIC,
@@ -80,9 +89,9 @@ static struct uspl_region *claim(const char *id, const char *description, size_t
 	};
 	snprintf(head->id, sizeof(head->id), "%s", id);
 	strings[0] = '\0';
-	head->module_name = head->build_id = head->builds_on = sizeof(*head);
+	head->module_name = head->build_id = head->builds_on = at;
 	strcpy(strings + 1, description);
-	head->description = sizeof(*head) + 1;
+	head->description = at + 1;
 	head->patch = head->description;
 	head->patch_len = (uint32_t)strlen(description);
 	return head;
@@ -266,6 +275,74 @@ static void make_ids(void)
 	make_libraries(1000, "library", 0, "lib");
 }
 
+static void make_slots(void)
+{
+	struct uspl_selector *before = (struct uspl_selector *)0xfff0;
+
+	behind_head = sizeof(struct uspl_region_hooks) + sizeof(struct uspl_region_more) +
+		      sizeof(struct uspl_region_by_thread);
+	for (int i = 0; i < SLOTTED; i++) {
+		struct uspl_selector *selector;
+		struct uspl_region_more *more;
+		struct uspl_region *head;
+		char id[16];
+
+		snprintf(id, sizeof(id), "forged-%d", i);
+		head = claim(id, "slots", PAGE + USPL_SELECTOR_LEN_BY_THREAD);
+		head->version = USPL_ABI_VERSION_BY_THREAD;
+		head->state = USPL_REGION_SWITCHING_ON;
+		more = (void *)((char *)(head + 1) + sizeof(struct uspl_region_hooks));
+		more->replaces = more->states = head->module_name;
+		head->info_len = PAGE;
+		head->trampolines = (uintptr_t)head + PAGE;
+		head->trampolines_len = PAGE;
+		head->selector = head->trampolines + PAGE;
+		selector = (void *)(uintptr_t)head->selector;
+		memset((char *)selector + USPL_SLOTS_AT, 0xff, 2 * USPL_SLOTS_LEN);
+		selector->value = i % 3 ? USPL_SELECTOR_FOLLOW
+					: USPL_SELECTOR_BY_THREAD | USPL_SELECTOR_SECOND;
+		selector->leader = (uintptr_t)before;
+		before = selector;
+	}
+}
+
+/* Each word of the records says by turns what it did, that it is nothing, and that it is huge. */
+static void *change(void *arg)
+{
+	struct uspl_region **heads = arg;
+	uint64_t random = 1;
+
+	for (;;) {
+		uint32_t *words, was;
+		size_t n = sizeof(struct uspl_region) / sizeof(*words);
+
+		random = random * 6364136223846793005 + 1442695040888963407;
+		words = (uint32_t *)heads[random >> 60];
+		/* It stays a record: else it wouldn't be read. */
+		words += 2 + (random >> 32) % (n - 2);
+		was = *(volatile uint32_t *)words;
+		for (int i = 0; i < 100; i++)
+			*(volatile uint32_t *)words = i % 3 ? 0xffffffffu * (i % 2) : was;
+		*(volatile uint32_t *)words = was;
+	}
+	return NULL;
+}
+
+static void make_changing(void)
+{
+	static struct uspl_region *heads[16];
+	pthread_t thread;
+
+	for (int i = 0; i < 16; i++) {
+		char id[16];
+
+		snprintf(id, sizeof(id), "changing-%d", i);
+		heads[i] = claim(id, "changing", 0);
+	}
+	if (pthread_create(&thread, NULL, change, heads))
+		exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *id = argc > 2 ? argv[2] : "forged";
@@ -292,6 +369,10 @@ int main(int argc, char **argv)
 		make_paths();
 	else if (!strcmp(what, "escape"))
 		claim(id, "\033[2J", 0), prctl(PR_SET_NAME, "\033[2J\nx");
+	else if (!strcmp(what, "slots"))
+		make_slots();
+	else if (!strcmp(what, "changing"))
+		make_changing();
 	else
 		return 2;
 	printf("ready\n");
