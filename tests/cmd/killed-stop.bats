@@ -37,3 +37,13 @@ teardown() {
 @test "a system call of undo --stop fails" {
 	SAMPLE=19 crash fail undo start_applied
 }
+
+@test "apply --stop is killed, and another command finishes it" {
+	SAMPLE=2 crash other apply start_undone
+	[ "$INTERRUPTED" -gt 0 ] || fail 'it is never left in the middle'
+}
+
+@test "undo --stop is killed, and another command finishes it" {
+	SAMPLE=2 crash other undo start_applied
+	[ "$INTERRUPTED" -gt 0 ] || fail 'it is never left in the middle'
+}

@@ -34,6 +34,16 @@ teardown() {
 	SAMPLE=17 crash kill undo start_applied
 }
 
+@test "apply is killed, and another command finishes it" {
+	SAMPLE=7 crash other apply start_undone
+	[ "$INTERRUPTED" -gt 0 ] || fail 'it is never left in the middle'
+}
+
+@test "undo is killed, and another command finishes it" {
+	SAMPLE=7 crash other undo start_applied
+	[ "$INTERRUPTED" -gt 0 ] || fail 'it is never left in the middle'
+}
+
 @test "a system call of apply fails" {
 	SAMPLE=37 crash fail apply start_fresh
 }

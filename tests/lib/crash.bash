@@ -85,9 +85,26 @@ fail_at() {
 	esac && expect_mended
 }
 
-# crash HOW TRIED STATE - HOW is kill or fail, TRIED apply or undo, STATE what makes the process
+# other_at CALL - the tool dies there; a command that changes something else in the process finishes
+# what it has left, and does its own work
+other_at() {
+	"$STATE" && tool_args || return
+	inject signal=KILL "$1" "${TOOL[@]}"
+	tool uspl-view --json --id="$ID" "$TARGET"
+	[[ $output != *'"interrupted"'* ]] || INTERRUPTED=$((INTERRUPTED + 1))
+	tool uspl-trace start "$TARGET" -F greet
+	expect_status 0 || return
+	tool uspl-view --json --id="$ID" "$TARGET"
+	[[ $output != *'"interrupted"'* ]] || fail 'it is still in the middle' || return
+	expect_old_or_new || return
+	tool uspl-trace stop "$TARGET"
+	expect_status 0 && expect_mended
+}
+
+# crash HOW TRIED STATE - HOW is kill, other or fail, TRIED apply or undo, STATE what makes the
+# process
 crash() {
-	TRIED=$2 STATE=$3
-	"$STATE" && tool_args && choose_calls "$1" "${TOOL[@]}" || return
+	TRIED=$2 STATE=$3 INTERRUPTED=0
+	"$STATE" && tool_args && choose_calls "${1/other/kill}" "${TOOL[@]}" || return
 	for_each_call "$TRIED, ${1}ed, $STATE" "${1}_at"
 }
