@@ -185,6 +185,7 @@ static void apply_to(struct input *in, struct update *update)
 	if (modules_read(proc, &modules, NULL) == 0 && modules.n &&
 	    module_image(proc, modules.items, &image, NULL) == 0) {
 		struct load load = { .proc = proc,
+				     .replaces = "",
 				     .modules = &modules,
 				     .module = modules.items,
 				     .image = image,
