@@ -2,7 +2,7 @@
 // zst_test.c - what is packed comes back, in one frame or several; what isn't whole, or holds too
 // much, doesn't
 
-#include "base/zst.h"
+#include "trace/log/zst.h"
 
 #include <string.h>
 

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/zst.h"
-#include "trace/output/ctf.h"
 #include "trace/cmd/uftrace.h"
 #include "trace/log/saved_stream.h"
+#include "trace/log/zst.h"
+#include "trace/output/ctf.h"
 #include "trace/output/formats.h"
 #include "trace/output/mark_lines.h"
 #include "trace/output/names.h"

@@ -29,7 +29,7 @@ int trace_mark(int argc, char **argv, struct uspl_err *err);
 int trace_probe(int argc, char **argv, struct uspl_err *err);
 int trace_top(int argc, char **argv, struct uspl_err *err);
 int trace_tracers(int argc, char **argv, struct uspl_err *err);
-/* Not for users: trace_keep.h, trace_follow.h. */
+/* Not for users: trace_keep.h, trace_follow.c. */
 int trace_keep(int argc, char **argv, struct uspl_err *err);
 int trace_follow(int argc, char **argv, struct uspl_err *err);
 

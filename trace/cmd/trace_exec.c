@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "base/cancel.h"
-#include "base/zst.h"
-#include "trace/cmd/tracing.h"
 #include "trace/cmd/line.h"
 #include "trace/cmd/save.h"
 #include "trace/cmd/subcommands.h"
+#include "trace/cmd/tracing.h"
+#include "trace/log/zst.h"
 #include "trace/output/formats.h"
 #include "trace/output/look.h"
 #include "trace/output/tracer.h"

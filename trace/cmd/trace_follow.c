@@ -10,8 +10,6 @@
  * functions are off, the follower ends.
  */
 
-#include "trace/cmd/trace_follow.h"
-
 #include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
@@ -38,39 +36,6 @@
 #define SOON_MS 5
 /* Where libraries come and go all the time, what is done for them takes a tenth of the time. */
 #define PAUSE_TIMES 9
-
-/* NAME ARG, for each of the words. */
-static void add_words(const cli_strings *words, const char *name, const char **argv, size_t *n)
-{
-	for (size_t i = 0; i < words->n; i++) {
-		argv[(*n)++] = name;
-		argv[(*n)++] = words->items[i];
-	}
-}
-
-void trace_follow_start(const struct proc *proc, const struct tracing_options *opts)
-{
-	size_t words = opts->only.n + opts->not .n + opts->modules.n, n = 0;
-	auto_free const char **argv = calloc(2 * words + 5, sizeof(*argv));
-	auto_buf struct buf why = { 0 };
-	char number[16];
-
-	/* Without --module no library is wanted. Triggers know the parts of the start only. */
-	if (!opts->modules.n || opts->triggers.n || !argv)
-		return;
-	snprintf(number, sizeof(number), "%d", proc->pid);
-	argv[n++] = "uspl-trace";
-	argv[n++] = "follow";
-	add_words(&opts->only, "-F", argv, &n);
-	add_words(&opts->not, "-N", argv, &n);
-	add_words(&opts->modules, "-m", argv, &n);
-	if (opts->keep_mcount)
-		argv[n++] = "--keep-mcount";
-	argv[n++] = number;
-	if (companion_start(argv, &why) && why.len)
-		log_info("trace", "libraries that are opened later aren't traced: %s",
-			 buf_str(&why));
-}
 
 /* What is followed. */
 struct following {

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "trace/cmd/report_diff.h"
-#include "trace/cmd/report_rows.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/output/formats.h"
 #include "trace/output/names.h"
 #include "trace/output/reader.h"
 #include "trace/output/tracer.h"
+#include "trace/report/report_diff.h"
+#include "trace/report/report_rows.h"
 #include "trace/tally/tally.h"
 #include "trace/tracers/tracers.h"
 

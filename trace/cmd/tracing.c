@@ -4,12 +4,15 @@
 
 #include "trace/cmd/tracing.h"
 
+#include <stdio.h>
+
+#include "base/log.h"
 #include "proc/task.h"
-#include "trace/cmd/trace_follow.h"
-#include "trace/cmd/trace_keep.h"
+#include "trace/cmd/companion.h"
 #include "trace/cmd/listening.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/cmd/switched.h"
+#include "trace/cmd/trace_keep.h"
 #include "trace/engine/session.h"
 #include "trace/output/tracer.h"
 #include "trace/output/view.h"
@@ -170,6 +173,44 @@ static struct listen_plan plan_of(const struct tracer_tally *tally, const tid_ve
 				     .cell_len = flag ? 0 : tally->cell_len };
 }
 
+/* NAME ARG, for each of the words. */
+static void add_words(const cli_strings *words, const char *name, const char **argv, size_t *n)
+{
+	for (size_t i = 0; i < words->n; i++) {
+		argv[(*n)++] = name;
+		argv[(*n)++] = words->items[i];
+	}
+}
+
+/*
+ * Starts a follower (trace_follow.c) for a process that has just been traced by these options, if
+ * libraries can be wanted. It ends with the session or the process. With USPL_KEEPER=none in the
+ * environment there is none.
+ */
+static void start_follower(const struct proc *proc, const struct tracing_options *opts)
+{
+	size_t words = opts->only.n + opts->not .n + opts->modules.n, n = 0;
+	auto_free const char **argv = calloc(2 * words + 5, sizeof(*argv));
+	auto_buf struct buf why = { 0 };
+	char number[16];
+
+	/* Without --module no library is wanted. Triggers know the parts of the start only. */
+	if (!opts->modules.n || opts->triggers.n || !argv)
+		return;
+	snprintf(number, sizeof(number), "%d", proc->pid);
+	argv[n++] = "uspl-trace";
+	argv[n++] = "follow";
+	add_words(&opts->only, "-F", argv, &n);
+	add_words(&opts->not, "-N", argv, &n);
+	add_words(&opts->modules, "-m", argv, &n);
+	if (opts->keep_mcount)
+		argv[n++] = "--keep-mcount";
+	argv[n++] = number;
+	if (companion_start(argv, &why) && why.len)
+		log_info("trace", "libraries that are opened later aren't traced: %s",
+			 buf_str(&why));
+}
+
 static int start(const struct tracer *tracer, const struct tracing_options *opts,
 		 struct listening *listening, struct trace_request *request, pid_t pid,
 		 struct uspl_err *err)
@@ -199,7 +240,7 @@ static int start(const struct tracer *tracer, const struct tracing_options *opts
 	/* A program that we have started is held at its end, and read then. */
 	if (tracer->hook && !opts->begins) {
 		trace_keep_start(proc);
-		trace_follow_start(proc, opts);
+		start_follower(proc, opts);
 	}
 	if (!opts->silent)
 		switched_print(pid, tracer, &result, NULL, opts->json);

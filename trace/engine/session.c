@@ -33,7 +33,7 @@
 #define INSIDE_WAIT_NS 5000000000ll
 #define INSIDE_PAUSE_NS 20000000
 
-void starting_release(struct starting *starting)
+void session_starting_release(struct starting *starting)
 {
 	trace_session_release(&starting->session);
 	regions_release(&starting->updates);

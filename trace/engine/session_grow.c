@@ -33,7 +33,7 @@ struct growing {
 
 static void release(struct growing *growing)
 {
-	starting_release(&growing->starting);
+	session_starting_release(&growing->starting);
 }
 
 DEFINE_AUTO_RELEASE(growing, struct growing, release)

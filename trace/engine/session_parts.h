@@ -20,8 +20,8 @@ struct starting {
 };
 
 /* Frees what is ours of it; what is in the process stays. */
-void starting_release(struct starting *starting);
-DEFINE_AUTO_RELEASE(starting, struct starting, starting_release)
+void session_starting_release(struct starting *starting);
+DEFINE_AUTO_RELEASE(starting, struct starting, session_starting_release)
 #define auto_starting __attribute__((cleanup(cleanup_starting_)))
 
 /* The updates that are in the process; those of modules that are gone say so. */

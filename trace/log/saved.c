@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/zst.h"
 #include "trace/log/saved_marks.h"
 #include "trace/log/values.h"
+#include "trace/log/zst.h"
 
 #define MAGIC "uspltrc\n"
 #define MAGIC_LEN (sizeof(MAGIC) - 1)

@@ -9,8 +9,8 @@
 #ifndef USPL_TRACE_LOG_SAVED_STREAM_H
 #define USPL_TRACE_LOG_SAVED_STREAM_H
 
-#include "base/zst.h"
 #include "trace/log/saved.h"
+#include "trace/log/zst.h"
 
 struct saved_stream {
 	int records, values; /* descriptors */

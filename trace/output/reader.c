@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/cli.h"
-#include "base/zst.h"
 #include "proc/hold.h"
 #include "proc/remains.h"
 #include "trace/engine/clocks.h"
@@ -17,6 +16,7 @@
 #include "trace/log/last_trace.h"
 #include "trace/log/open_calls.h"
 #include "trace/log/values.h"
+#include "trace/log/zst.h"
 #include "trace/output/json_end.h"
 #include "trace/output/look.h"
 #include "trace/output/names.h"

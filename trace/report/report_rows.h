@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report_rows.h - the lines of uspl-trace report: what they are sorted by, as text and as JSON */
-#ifndef USPL_TRACE_CMD_REPORT_ROWS_H
-#define USPL_TRACE_CMD_REPORT_ROWS_H
+#ifndef USPL_TRACE_REPORT_REPORT_ROWS_H
+#define USPL_TRACE_REPORT_REPORT_ROWS_H
 
 #include "trace/log/totals.h"
 

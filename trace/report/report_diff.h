@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* report_diff.h - uspl-trace report --diff: a report beside that of an older trace */
-#ifndef USPL_TRACE_CMD_REPORT_DIFF_H
-#define USPL_TRACE_CMD_REPORT_DIFF_H
+#ifndef USPL_TRACE_REPORT_REPORT_DIFF_H
+#define USPL_TRACE_REPORT_REPORT_DIFF_H
 
-#include "trace/cmd/report_rows.h"
+#include "trace/report/report_rows.h"
 
 /*
  * Prints a line for each function of the report or of the saved trace at path: its numbers, and how

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // report_diff.c - uspl-trace report --diff: a report beside that of an older trace
 
-#include "trace/cmd/report_diff.h"
+#include "trace/report/report_diff.h"
 
 #include <stdlib.h>
 #include <string.h>

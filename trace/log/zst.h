@@ -4,8 +4,8 @@
  *
  * What is packed is a frame; frames behind each other are unpacked as one text.
  */
-#ifndef USPL_BASE_ZST_H
-#define USPL_BASE_ZST_H
+#ifndef USPL_TRACE_LOG_ZST_H
+#define USPL_TRACE_LOG_ZST_H
 
 #include <stdbool.h>
 #include <stddef.h>

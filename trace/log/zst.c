@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // zst.c - zstd, by libzstd
 
-#include "base/zst.h"
+#include "trace/log/zst.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // report_rows.c - the lines of uspl-trace report
 
-#include "trace/cmd/report_rows.h"
+#include "trace/report/report_rows.h"
 
 #include <stdlib.h>
 #include <string.h>
