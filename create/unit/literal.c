@@ -3,9 +3,14 @@
 
 #include "create/unit/literal.h"
 
+#include <ctype.h>
+
 #include "create/unit/reference.h"
 #include "create/unit/unit.h"
 #include "objfile/objfile.h"
+
+/* So many characters are no number. */
+#define TEXT_MIN 4
 
 bool literal_is_string(const struct objsec *sec)
 {
@@ -37,12 +42,51 @@ bool literal_is_left(const struct objsec *from, const struct objrel *rel)
 	    secinfo_of(sym->sec)->kind != SECINFO_LITERAL || !(sym->sec->flags & SHF_MERGE) ||
 	    sym->value >= sym->sec->size)
 		return false;
+	if (literal_is_string(sym->sec))
+		return at != (int64_t)sym->value;
 	return at < (int64_t)sym->value || at >= (int64_t)merged_end(sym->sec, sym->value);
+}
+
+static bool is_zero(const struct objsec *sec, uint64_t at, uint64_t step)
+{
+	for (uint64_t i = 0; i < step; i++)
+		if (sec->data[at + i])
+			return false;
+	return true;
+}
+
+static bool is_text(uint8_t byte)
+{
+	return byte < 0x80 && (isprint(byte) || isspace(byte));
+}
+
+/* The same where strings lie among numbers, of which some look like a few characters. */
+static uint64_t text_begin(const struct objsec *sec, uint64_t at)
+{
+	uint64_t begin = at, end = at;
+
+	while (begin > 0 && is_text(sec->data[begin - 1]))
+		begin--;
+	while (end < sec->size && is_text(sec->data[end]))
+		end++;
+	return at - begin >= TEXT_MIN && end < sec->size && !sec->data[end] ? begin : at;
+}
+
+uint64_t literal_begin(const struct objsec *sec, uint64_t at)
+{
+	uint64_t step = sec->entsize ? sec->entsize : 1, begin = at;
+
+	if (!sec->data || at >= sec->size)
+		return at;
+	if (!literal_is_string(sec))
+		return sec->flags & SHF_MERGE ? at : text_begin(sec, at);
+	while (at % step == 0 && begin >= step && !is_zero(sec, begin - step, step))
+		begin -= step;
+	return begin;
 }
 
 bool literal_is_anchor(const struct objsym *sym)
 {
 	return sym->type != STT_SECTION && sym->bind == STB_LOCAL && sym->sec &&
-	       secinfo_of(sym->sec)->kind == SECINFO_LITERAL && (sym->sec->flags & SHF_MERGE) &&
-	       !syminfo_of(sym)->refname;
+	       secinfo_of(sym->sec)->kind == SECINFO_LITERAL && !syminfo_of(sym)->refname;
 }

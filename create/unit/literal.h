@@ -13,10 +13,18 @@ struct objsym;
 bool literal_is_string(const struct objsec *sec);
 /*
  * True if a reference to a merged literal, by the literal's own symbol, leads to a place outside
- * it.
+ * it, or within a string: that symbol says which literal is meant, and stays.
  */
 bool literal_is_left(const struct objsec *from, const struct objrel *rel);
-/* True, after normalise, for the symbol of such a reference. It has no name that means anything. */
+/*
+ * Where the string begins that a place lies in, behind its first character; `at` itself if it lies
+ * in none. Code that has such a place may read backwards from there.
+ */
+uint64_t literal_begin(const struct objsec *sec, uint64_t at);
+/*
+ * True, after normalise, for the symbol that a reference is counted from because the literal is not
+ * the one that it leads to, or begins before. It has no name that means anything.
+ */
 bool literal_is_anchor(const struct objsym *sym);
 
 #endif

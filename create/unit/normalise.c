@@ -262,14 +262,106 @@ static int note_literal_uses(struct side *side, struct uspl_err *err)
 	return 0;
 }
 
+static struct objsym *add_anchor(const struct side *side, struct objsec *sec, uint64_t at)
+{
+	struct objsym *sym = objfile_add_symbol(side->obj, "", STT_NOTYPE, STB_LOCAL);
+	const struct syminfo *section = syminfo_of(sec->secsym);
+	struct syminfo syminfo = { .unit = section->unit, .side = section->side };
+
+	if (!sym)
+		return NULL;
+	sym->sec = sec;
+	sym->value = at;
+	sym->priv = objfile_memdup(side->obj, &syminfo, sizeof(syminfo));
+	return sym->priv ? sym : NULL;
+}
+
+/* Does anything refer to a place in [from, to)? */
+static bool is_used(const struct secinfo *secinfo, uint64_t from, uint64_t to)
+{
+	size_t i = vec_lower_bound(&secinfo->uses, it, it->offset < from);
+
+	return i < secinfo->uses.n && secinfo->uses.items[i].offset < to;
+}
+
+struct middle {
+	struct objrel *rel;
+	uint64_t at, begin; /* where it leads, and where the string begins */
+};
+
+typedef VEC(struct middle) middle_vec;
+
+/*
+ * The references to the middles of strings. Where strings lie among numbers, what looks like text
+ * and is referred to by itself isn't a string's beginning.
+ */
+static int find_middles(struct side *side, middle_vec *ret, struct uspl_err *err)
+{
+	for (size_t i = 0; i < side->obj->secs.n; i++) {
+		struct objsec *from = side->obj->secs.items[i];
+		struct objrel *rel;
+
+		if (!has_references(from))
+			continue;
+		vec_for_each (&from->rels, rel) {
+			const struct objsec *sec = rel->sym->sec;
+			struct middle middle = { .rel = rel }, *place;
+
+			if (rel->sym->type != STT_SECTION || !sec ||
+			    secinfo_of(sec)->kind != SECINFO_LITERAL)
+				continue;
+			middle.at = (uint64_t)reference_target(from, rel);
+			middle.begin = literal_begin(sec, middle.at);
+			if (middle.begin == middle.at ||
+			    (!literal_is_string(sec) &&
+			     is_used(secinfo_of(sec), middle.begin, middle.at)))
+				continue;
+			place = vec_push(ret);
+			if (!place)
+				return uspl_fail_nomem(err);
+			*place = middle;
+		}
+	}
+	return 0;
+}
+
+/* These are counted from the strings' beginnings: the code may read backwards. */
+static int add_anchors(struct side *side, struct uspl_err *err)
+{
+	auto_vec middle_vec middles = { 0 };
+	struct middle *middle;
+	int rc = find_middles(side, &middles, err);
+
+	if (rc)
+		return rc;
+	vec_for_each (&middles, middle) {
+		struct objrel *rel = middle->rel;
+		struct secinfo *secinfo = secinfo_of(rel->sym->sec);
+		struct objsym *anchor = add_anchor(side, rel->sym->sec, middle->begin);
+
+		if (!anchor)
+			return uspl_fail_nomem(err);
+		rel->addend -= (int64_t)middle->begin;
+		rel->sym = anchor;
+		/* How far a string reaches that linkers merge its end says. */
+		for (size_t i = vec_lower_bound(&secinfo->uses, it, it->offset < middle->at);
+		     !literal_is_string(anchor->sec) && i < secinfo->uses.n &&
+		     secinfo->uses.items[i].offset == middle->at;
+		     i++)
+			secinfo->uses.items[i].offset = middle->begin;
+	}
+	return 0;
+}
+
 int normalise(struct side *side, struct uspl_err *err)
 {
+	int rc;
+
 	for (size_t i = 0; i < side->obj->secs.n; i++) {
 		struct objsec *sec = side->obj->secs.items[i];
 
 		if (secinfo_of(sec)->kind == SECINFO_CODE && sec->data) {
-			int rc = restore_own_addresses(sec, err);
-
+			rc = restore_own_addresses(sec, err);
 			if (rc)
 				return rc;
 			rc = find_biases(sec, err);
@@ -286,5 +378,8 @@ int normalise(struct side *side, struct uspl_err *err)
 		vec_for_each (&sec->rels, rel)
 			normalise_reference(side, sec, rel);
 	}
-	return note_literal_uses(side, err);
+	rc = note_literal_uses(side, err);
+	if (rc)
+		return rc;
+	return add_anchors(side, err);
 }
