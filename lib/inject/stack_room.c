@@ -34,12 +34,21 @@
 
 /* /proc/PID/pagemap: a page that is there, or in swap, has one of these bits (pagemap.rst). */
 #define ENTRY_USED (3ull << 62)
+#define ENTRY_SWAPPED (1ull << 62)
 
 /* What may be used of a stack: [low, high). */
 struct own_stack {
 	taddr low, high;
 	bool current; /* the thread is on it, and high is its stack pointer, red zone included */
 };
+
+static int open_pagemap(const struct proc *proc)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", proc->pid, proc_task(proc));
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
 
 /*
  * The stack's lower end as the C library has noted it, which may be that of a guard right below the
@@ -67,6 +76,26 @@ static bool read_note(const struct proc *proc, const mapping_vec *maps, taddr po
 	return false;
 }
 
+/*
+ * Where the stack begins behind a guard region (MADV_GUARD_INSTALL, Linux 6.13), which glibc 2.42
+ * and later have at its lower end within its mapping. Such a page counts as one in swap, and can't
+ * be read.
+ */
+static taddr leave_guard(const struct proc *proc, taddr low, taddr high)
+{
+	auto_close int pagemap = open_pagemap(proc);
+	uint64_t entry;
+	uint8_t byte;
+
+	for (; low < high; low = (low & ~(PAGE - 1)) + PAGE)
+		if (pread(pagemap, &entry, sizeof(entry), (off_t)(low / PAGE * sizeof(entry))) !=
+			    sizeof(entry) ||
+		    (entry & ENTRY_USED) != ENTRY_SWAPPED ||
+		    proc_read_some(proc, low, &byte, sizeof(byte)) == sizeof(byte))
+			break;
+	return low;
+}
+
 static bool find_of_thread(const struct proc *proc, const mapping_vec *maps, taddr pointer,
 			   struct own_stack *ret)
 {
@@ -75,7 +104,8 @@ static bool find_of_thread(const struct proc *proc, const mapping_vec *maps, tad
 
 	if (!map || !map->write || map->shared || !read_note(proc, maps, pointer, &low))
 		return false;
-	*ret = (struct own_stack){ low > map->start ? low : map->start, pointer, false };
+	low = leave_guard(proc, low > map->start ? low : map->start, pointer);
+	*ret = (struct own_stack){ low, pointer, false };
 	return true;
 }
 
@@ -112,12 +142,9 @@ static bool find_stack(const struct proc *proc, const struct thread *thread, str
 static void find_untouched(const struct proc *proc, taddr from, size_t n, bool *ret)
 {
 	uint64_t entries[WINDOW];
-	char path[64];
-	auto_close int fd = -1;
+	auto_close int fd = open_pagemap(proc);
 	ssize_t got;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", proc->pid, proc_task(proc));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	got = fd < 0 ? 0 : pread(fd, entries, n * sizeof(*entries), (off_t)(from / PAGE * 8));
 	for (size_t i = 0; i < n; i++)
 		ret[i] = got >= (ssize_t)((i + 1) * sizeof(*entries)) && !(entries[i] & ENTRY_USED);
