@@ -113,6 +113,32 @@ static void thread_on_full_stack(void)
 	run_thread(use_it_all, FULL);
 }
 
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
+
+/*
+ * The same with a guard region at the stack's lower end, within its mapping, as glibc 2.42 has it:
+ * this one is made by hand, above another glibc's own.
+ */
+static void *use_all_above_guard(void *unused)
+{
+	pthread_attr_t attr;
+	void *low;
+	size_t size;
+
+	pthread_getattr_np(pthread_self(), &attr);
+	pthread_attr_getstack(&attr, &low, &size);
+	/* A kernel before 6.13 refuses it, and has no such regions. */
+	madvise(low, 4096, MADV_GUARD_INSTALL);
+	return use_it_all(unused);
+}
+
+static void thread_above_guard(void)
+{
+	run_thread(use_all_above_guard, FULL);
+}
+
 static void *given_stack;
 
 static void thread_on_given_stack(void)
@@ -298,6 +324,7 @@ int main(void)
 	test_work("a thread on a small stack", thread_on_small_stack, true);
 	test_work("a program that has locked its memory", locked_on_small_stack, true);
 	test_work("a thread that has used all of its stack", thread_on_full_stack, false);
+	test_work("one above a guard region", thread_above_guard, false);
 	test_work("one on a stack that it was given", thread_on_given_stack, false);
 	test_large_state();
 	test_unknown();

@@ -14,7 +14,7 @@
 #include "thread/stop.h"
 
 /* Room enough for each of the small functions below. */
-#define FUNCTION_SPAN 160
+#define FUNCTION_SPAN 240
 
 static volatile int *ready;
 
