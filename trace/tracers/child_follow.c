@@ -3,10 +3,11 @@
 // last moment
 /*
  * Functions can be traced when the first thread has its thread pointer and its id (the tracer's
- * code uses both), and from outside only while no other tool holds the process. glibc asks for the
- * stack's limit behind that, or lets go of ld.so.cache, with all libraries in place, and no
- * constructor run. There the program is left stopped, as by SIGSTOP, which the tracer finds as it
- * finds any stopped process.
+ * code uses both), and from outside only while no other tool holds the process. Behind that glibc
+ * asks for the stack's limit, when the dynamic linker has put all libraries in place and lets libc
+ * set itself up (__libc_early_init, since 2.32; since 2.43 malloc is part of it), or lets go of
+ * ld.so.cache. No constructor has run then. Back in the dynamic linker the program is left stopped,
+ * as by SIGSTOP, which the tracer finds as it finds any stopped process.
  *
  * Records are in the process's memory and go with it, so it is held again, for its end: each thread
  * stops once more when it exits, and the thread that takes the process with it shows what there is.
@@ -14,6 +15,7 @@
  */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 
 #include <linux/ptrace.h>
@@ -35,15 +38,27 @@
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 /* Of an exit's message: the signal that ended it. */
 #define SIGNAL_MASK 0x7f
+/* Some hundred were seen. */
+#define STEPS_MAX 200000
 
-static bool has_glibc(pid_t pid)
+/* The code of glibc's dynamic linker: [*ret_start, *ret_end). False: there is none. */
+static bool find_linker(pid_t pid, taddr *ret_start, taddr *ret_end)
 {
 	auto_buf struct buf maps = { 0 };
-	char path[32];
+	char path[32], *rest, *line;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	return file_read(path, &maps, NULL) == 0 &&
-	       (strstr(buf_str(&maps), "/ld-linux") || strstr(buf_str(&maps), "/ld-2."));
+	if (file_read(path, &maps, NULL) != 0)
+		return false;
+	for (line = strtok_r(maps.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		char rights[5];
+
+		if ((strstr(line, "/ld-linux") || strstr(line, "/ld-2.")) &&
+		    sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", ret_start, ret_end, rights) == 3 &&
+		    rights[2] == 'x')
+			return true;
+	}
+	return false;
 }
 
 /* A system call that has returned: true if it is the one behind which all is in place. */
@@ -53,6 +68,52 @@ static bool is_ready(const struct child_stop *stop, bool *settled)
 		*settled = true;
 	return *settled && (stop->nr == SYS_munmap ||
 			    (stop->nr == SYS_prlimit64 && stop->args[1] == RLIMIT_STACK));
+}
+
+static int fail_ended(struct child *child, struct uspl_err *err)
+{
+	child->pid = 0;
+	return uspl_fail(err, USPL_E_UNSUPPORTED, "the program ended before it had begun");
+}
+
+/*
+ * libc sets itself up: until it returns to the dynamic linker. It calls that one as well, and what
+ * it calls then has a return into libc in front of it.
+ */
+static int leave_libc(struct child *child, struct uspl_err *err)
+{
+	struct user_regs_struct regs;
+	taddr start, end;
+	bool returns = false, outside = true;
+	int inner = 0, sig = 0;
+
+	if (!find_linker(child->pid, &start, &end))
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "the dynamic linker has gone");
+	for (int i = 0; i < STEPS_MAX; i++) {
+		bool was_outside = outside;
+		uint8_t opcode;
+		int status;
+
+		if (ptrace(PTRACE_GETREGS, child->pid, NULL, &regs) != 0)
+			return uspl_fail_errno(err, "cannot read the registers of pid %d",
+					       child->pid);
+		outside = regs.rip < start || regs.rip >= end;
+		/* It may have been there all the time: behind ld.so.cache. */
+		if (!outside && (!i || (was_outside && returns && !inner)))
+			return 0;
+		if (was_outside != outside && returns == outside)
+			inner += outside ? -1 : 1;
+		opcode = (uint8_t)ptrace(PTRACE_PEEKTEXT, child->pid, regs.rip, NULL);
+		returns = opcode == 0xc3;
+		if (ptrace(PTRACE_SINGLESTEP, child->pid, NULL, sig) != 0 ||
+		    waitpid(child->pid, &status, 0) < 0)
+			return uspl_fail_errno(err, "cannot run pid %d", child->pid);
+		if (!WIFSTOPPED(status))
+			return fail_ended(child, err);
+		sig = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
+	}
+	return uspl_fail(err, USPL_E_UNSUPPORTED, "libc isn't set up within %d instructions",
+			 STEPS_MAX);
 }
 
 /* What the kernel says of the call at which the child stands; of a return it says less. */
@@ -72,12 +133,6 @@ static bool read_stop(pid_t pid, struct child_stop *stop)
 	for (size_t i = 0; !stop->returned && i < ARRAY_SIZE(stop->args); i++)
 		stop->args[i] = info.entry.args[i];
 	return true;
-}
-
-static int fail_ended(struct child *child, struct uspl_err *err)
-{
-	child->pid = 0;
-	return uspl_fail(err, USPL_E_UNSUPPORTED, "the program ended before it had begun");
 }
 
 /* From call to call. */
@@ -103,15 +158,16 @@ static int run_until_ready(struct child *child, const struct child_listener *lis
 		if (listener)
 			listener->stop(listener->ctx, &stop);
 		if (stop.returned && is_ready(&stop, &settled))
-			return 0;
+			return leave_libc(child, err);
 	}
 }
 
 int child_ready(struct child *child, const struct child_listener *listener, struct uspl_err *err)
 {
+	taddr start, end;
 	int rc, status;
 
-	if (!has_glibc(child->pid))
+	if (!find_linker(child->pid, &start, &end))
 		return uspl_fail(
 			err, USPL_E_UNSUPPORTED,
 			"functions are traced from the beginning on in dynamic programs with "
