@@ -334,6 +334,7 @@ known_ends() {
 }
 
 @test "an open call is open in what stop keeps" {
+	cd "$BATS_TEST_TMPDIR" || return
 	cat > waits.c <<- 'C'
 		#include <signal.h>
 		#include <unistd.h>
