@@ -18,10 +18,9 @@
 
 #include "inject/stack_room.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "proc/pagemap.h"
 
 /* What is read behind the thread pointer: struct pthread has 2304 bytes in glibc, less in musl. */
 #define THREAD_WORDS 288
@@ -32,23 +31,14 @@
 /* And how many of them are read at a time. */
 #define CHUNK 16
 
-/* /proc/PID/pagemap: a page that is there, or in swap, has one of these bits (pagemap.rst). */
-#define ENTRY_USED (3ull << 62)
-#define ENTRY_SWAPPED (1ull << 62)
+/* A page that is there, or in swap, has one of these bits. */
+#define ENTRY_USED (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)
 
 /* What may be used of a stack: [low, high). */
 struct own_stack {
 	taddr low, high;
 	bool current; /* the thread is on it, and high is its stack pointer, red zone included */
 };
-
-static int open_pagemap(const struct proc *proc)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", proc->pid, proc_task(proc));
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
 
 /*
  * The stack's lower end as the C library has noted it, which may be that of a guard right below the
@@ -77,20 +67,18 @@ static bool read_note(const struct proc *proc, const mapping_vec *maps, taddr po
 }
 
 /*
- * Where the stack begins behind a guard region (MADV_GUARD_INSTALL, Linux 6.13), which glibc 2.42
- * and later have at its lower end within its mapping. Such a page counts as one in swap, and can't
- * be read.
+ * Where the stack begins behind a guard region, which glibc 2.42 and later have at its lower end
+ * within its mapping. Such a page counts as one in swap, and can't be read.
  */
 static taddr leave_guard(const struct proc *proc, taddr low, taddr high)
 {
-	auto_close int pagemap = open_pagemap(proc);
+	auto_close int pagemap = pagemap_open(proc);
 	uint64_t entry;
 	uint8_t byte;
 
 	for (; low < high; low = (low & ~(PAGE - 1)) + PAGE)
-		if (pread(pagemap, &entry, sizeof(entry), (off_t)(low / PAGE * sizeof(entry))) !=
-			    sizeof(entry) ||
-		    (entry & ENTRY_USED) != ENTRY_SWAPPED ||
+		if (!pagemap_read(pagemap, low, &entry, 1) ||
+		    (entry & ENTRY_USED) != PAGEMAP_SWAPPED ||
 		    proc_read_some(proc, low, &byte, sizeof(byte)) == sizeof(byte))
 			break;
 	return low;
@@ -142,12 +130,11 @@ static bool find_stack(const struct proc *proc, const struct thread *thread, str
 static void find_untouched(const struct proc *proc, taddr from, size_t n, bool *ret)
 {
 	uint64_t entries[WINDOW];
-	auto_close int fd = open_pagemap(proc);
-	ssize_t got;
+	auto_close int pagemap = pagemap_open(proc);
+	size_t got = pagemap_read(pagemap, from, entries, n);
 
-	got = fd < 0 ? 0 : pread(fd, entries, n * sizeof(*entries), (off_t)(from / PAGE * 8));
 	for (size_t i = 0; i < n; i++)
-		ret[i] = got >= (ssize_t)((i + 1) * sizeof(*entries)) && !(entries[i] & ENTRY_USED);
+		ret[i] = i < got && !(entries[i] & ENTRY_USED);
 }
 
 /* Those that hold zeros only. */

@@ -3,18 +3,14 @@
 
 #include "proc/resident.h"
 
-#include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "proc/pagemap.h"
+
 #define PIECE_PAGES 256
 #define PIECE_LEN (PIECE_PAGES * PAGE)
-
-/* An entry of /proc/PID/pagemap (Documentation/admin-guide/mm/pagemap.rst). */
-#define ENTRY_PRESENT (1ull << 63)
-#define ENTRY_SWAPPED (1ull << 62)
-#define ENTRY_OF_FILE (1ull << 61) /* a file's page that the program hasn't written to */
 
 /*
  * Since Linux 6.7 the kernel looks for such pages itself (the same document, PAGEMAP_SCAN;
@@ -39,16 +35,14 @@ struct pm_scan_arg {
 
 int resident_open(struct resident *walk, struct uspl_err *err)
 {
-	char path[64];
-
 	walk->pagemap = -1;
 	walk->words = malloc(PIECE_LEN);
 	if (!walk->words)
 		return uspl_fail_nomem(err);
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", walk->proc->pid,
-		 proc_task(walk->proc));
-	walk->pagemap = open(path, O_RDONLY | O_CLOEXEC);
-	return walk->pagemap < 0 ? uspl_fail_errno(err, "cannot open '%s'", path) : 0;
+	walk->pagemap = pagemap_open(walk->proc);
+	return walk->pagemap < 0
+		       ? uspl_fail_errno(err, "cannot open '/proc/%d/pagemap'", walk->proc->pid)
+		       : 0;
 }
 
 void resident_close(struct resident *walk)
@@ -62,7 +56,7 @@ void resident_close(struct resident *walk)
 
 static bool is_there(uint64_t entry)
 {
-	return (entry & (ENTRY_PRESENT | ENTRY_SWAPPED)) && !(entry & ENTRY_OF_FILE);
+	return (entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) && !(entry & PAGEMAP_OF_FILE);
 }
 
 /* Pages [start, end), none if they are equal; up to `seen` there are no others. */
@@ -75,8 +69,7 @@ static void read_entries(const struct resident *walk, taddr at, taddr end, struc
 {
 	uint64_t entries[PIECE_PAGES];
 	size_t n = end - at < PIECE_LEN ? (end - at) / PAGE : PIECE_PAGES, first = 0, last;
-	ssize_t got = pread(walk->pagemap, entries, n * 8, (off_t)(at / PAGE * 8));
-	size_t have = got > 0 ? (size_t)got / 8 : 0;
+	size_t have = pagemap_read(walk->pagemap, at, entries, n);
 
 	while (first < have && !is_there(entries[first]))
 		first++;

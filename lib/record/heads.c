@@ -10,46 +10,22 @@
 
 #include "record/heads.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
-
-/*
- * /proc/PID/pagemap (pagemap.rst): the page is in memory; it is swapped out. So are, by this, two
- * that aren't there at all: one of which the program waits for writes, and a guard region, which
- * has a bit of its own since Linux 6.15.
- */
-#define PAGE_IS_THERE (1ull << 63)
-#define PAGE_IS_SWAPPED (1ull << 62)
-#define PAGE_IS_GUARD (1ull << 58)
-#define PAGE_IS_AWAITED (1ull << 57)
-
-/* -1 if it can't be opened. */
-static int open_pagemap(const struct proc *proc)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/pagemap", proc->pid, proc_task(proc));
-	return open(path, O_RDONLY | O_CLOEXEC);
-}
+#include "proc/pagemap.h"
 
 /* What the kernel says of a page; that it is there if it says nothing. */
 static uint64_t page_bits(int pagemap, taddr addr)
 {
 	uint64_t bits;
 
-	return pread(pagemap, &bits, sizeof(bits), (off_t)(addr / PAGE * sizeof(bits))) ==
-			       sizeof(bits)
-		       ? bits
-		       : PAGE_IS_THERE;
+	return pagemap_read(pagemap, addr, &bits, 1) ? bits : PAGEMAP_PRESENT;
 }
 
 static bool is_worth_reading(int pagemap, taddr addr)
 {
 	uint64_t bits = page_bits(pagemap, addr);
 
-	return bits & PAGE_IS_THERE ||
-	       (bits & (PAGE_IS_SWAPPED | PAGE_IS_GUARD | PAGE_IS_AWAITED)) == PAGE_IS_SWAPPED;
+	return bits & PAGEMAP_PRESENT ||
+	       (bits & (PAGEMAP_SWAPPED | PAGEMAP_GUARD | PAGEMAP_AWAITED)) == PAGEMAP_SWAPPED;
 }
 
 /*
@@ -59,7 +35,7 @@ static bool is_worth_reading(int pagemap, taddr addr)
 static void read_each(struct heads *heads)
 {
 	size_t n = heads->n;
-	auto_close int pagemap = open_pagemap(heads->proc);
+	auto_close int pagemap = pagemap_open(heads->proc);
 
 	heads->n = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -67,7 +43,7 @@ static void read_each(struct heads *heads)
 
 		head.unknown = proc_read_some(heads->proc, head.at, &head.word,
 					      sizeof(head.word)) != sizeof(head.word);
-		if (!head.unknown || page_bits(pagemap, head.at) & PAGE_IS_THERE)
+		if (!head.unknown || page_bits(pagemap, head.at) & PAGEMAP_PRESENT)
 			heads->some[heads->n++] = head;
 	}
 }
@@ -95,7 +71,7 @@ static void read_some(struct heads *heads)
 {
 	const mapping_vec *maps = &heads->proc->maps;
 	struct proc_piece pieces[PROC_PIECES_MAX];
-	auto_close int pagemap = open_pagemap(heads->proc);
+	auto_close int pagemap = pagemap_open(heads->proc);
 	size_t looked = 0;
 
 	heads->at = heads->n = 0;

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "base/file.h"
+#include "proc/pagemap.h"
 #include "thread/blocked.h"
 #include "trace/output/formats.h"
 #include "trace/output/tracer.h"
@@ -28,9 +29,6 @@
 #define LAST_PAUSE_NS 1000000
 /* How far down a stack without a limit is looked at. */
 #define UNLIMITED_LOOK (256ull << 20)
-/* Of an entry of pagemap: the page is in memory, or was and is swapped out (proc(5)). */
-#define PAGE_PRESENT (1ull << 63)
-#define PAGE_SWAPPED (1ull << 62)
 
 struct stack_tracer {
 	/* Options. */
@@ -231,14 +229,13 @@ static void find_touched(const struct proc *proc, int pagemap, struct stack *sta
 	taddr page = stack->bottom & ~(PAGE - 1), end = stack->touched & ~(PAGE - 1);
 
 	for (size_t n; page < end; page += n * PAGE) {
-		ssize_t got;
+		size_t got;
 
 		n = (end - page) / PAGE < ARRAY_SIZE(entries) ? (end - page) / PAGE
 							      : ARRAY_SIZE(entries);
-		got = pread(pagemap, entries, n * sizeof(*entries),
-			    (off_t)(page / PAGE * sizeof(*entries)));
-		for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(*entries); i++) {
-			taddr used = entries[i] & (PAGE_PRESENT | PAGE_SWAPPED)
+		got = pagemap_read(pagemap, page, entries, n);
+		for (size_t i = 0; i < got; i++) {
+			taddr used = entries[i] & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)
 					     ? first_used(proc, page + i * PAGE)
 					     : 0;
 
@@ -253,11 +250,8 @@ static void find_touched(const struct proc *proc, int pagemap, struct stack *sta
 static void find_all_touched(struct stack_tracer *tracer)
 {
 	struct stack *stack;
-	char path[64];
-	auto_close int pagemap = -1;
+	auto_close int pagemap = pagemap_open(tracer->watch->proc);
 
-	snprintf(path, sizeof(path), "/proc/%d/pagemap", tracer->watch->proc->pid);
-	pagemap = open(path, O_RDONLY | O_CLOEXEC);
 	if (pagemap < 0)
 		return;
 	vec_for_each (&tracer->stacks, stack)
