@@ -198,7 +198,7 @@ void stop_begin(struct stop *stop, const struct proc *proc)
 	 * machine nothing should run before it.
 	 */
 	thread_guard(&stop->old_mask);
-	urgency_begin(&stop->urgency);
+	urgency_begin(&stop->urgency, tasks_count(proc));
 	reap_begin(&stop->reaper, &stop->threads, proc->pid);
 }
 

@@ -11,20 +11,21 @@
 #ifndef USPL_THREAD_URGENCY_H
 #define USPL_THREAD_URGENCY_H
 
-#include <sched.h>
+#include <stddef.h>
 
 struct urgency {
 	int old_policy; /* as sched_getscheduler says, with SCHED_RESET_ON_FORK */
 	int old_nice;
-	struct sched_param old_param;
 };
 
 /*
  * From now on the calling thread goes before all that have no real-time priority; without the right
- * to one (CAP_SYS_NICE, RLIMIT_RTPRIO) it gets the best nice value that it may have. A tool that
- * was started with a real-time priority keeps it. Children don't inherit this one.
+ * to one (CAP_SYS_NICE, RLIMIT_RTPRIO) it gets the best nice value that it may have. So it does
+ * where hundreds of threads are to stop: they wake up for it, and if none of them gets the tool's
+ * processor in between, they take those of the threads that run. A tool that was started with a
+ * real-time priority keeps it. Children don't inherit this one.
  */
-void urgency_begin(struct urgency *urgency);
+void urgency_begin(struct urgency *urgency, size_t threads);
 /* As it was before. errno stays. */
 void urgency_end(const struct urgency *urgency);
 

@@ -50,7 +50,7 @@ static bool goes_first(void)
 	bool raised, alone;
 
 	setpriority(PRIO_PROCESS, 0, 3);
-	urgency_begin(&urgency);
+	urgency_begin(&urgency, 1);
 	raised = policy_now() == (SCHED_RR | SCHED_RESET_ON_FORK) &&
 		 priority_now() == sched_get_priority_min(SCHED_RR);
 	alone = holds(child_is_ordinary);
@@ -58,6 +58,19 @@ static bool goes_first(void)
 	urgency_end(&urgency);
 	return raised && alone && errno == EINTR && policy_now() == SCHED_OTHER &&
 	       getpriority(PRIO_PROCESS, 0) == 3;
+}
+
+/* So many threads would wake up at once that others had to make way for them. */
+static bool goes_with_the_crowd(void)
+{
+	struct urgency urgency;
+	bool nice;
+
+	setpriority(PRIO_PROCESS, 0, 3);
+	urgency_begin(&urgency, 1000);
+	nice = policy_now() == SCHED_OTHER && getpriority(PRIO_PROCESS, 0) == -20;
+	urgency_end(&urgency);
+	return nice && policy_now() == SCHED_OTHER && getpriority(PRIO_PROCESS, 0) == 3;
 }
 
 static bool idle_again(void)
@@ -68,7 +81,7 @@ static bool idle_again(void)
 
 	if (sched_setscheduler(0, SCHED_IDLE, &none) != 0)
 		return false;
-	urgency_begin(&urgency);
+	urgency_begin(&urgency, 1);
 	during = policy_now();
 	urgency_end(&urgency);
 	return during == (SCHED_RR | SCHED_RESET_ON_FORK) && policy_now() == SCHED_IDLE;
@@ -82,7 +95,7 @@ static bool keeps_what_is_higher(void)
 
 	if (sched_setscheduler(0, SCHED_FIFO, &higher) != 0)
 		return false;
-	urgency_begin(&urgency);
+	urgency_begin(&urgency, 1);
 	kept = policy_now() == SCHED_FIFO && priority_now() == higher.sched_priority;
 	urgency_end(&urgency);
 	return kept && policy_now() == SCHED_FIFO && priority_now() == higher.sched_priority;
@@ -98,7 +111,7 @@ static bool goes_without(void)
 	if (setrlimit(RLIMIT_RTPRIO, &none) != 0 || setrlimit(RLIMIT_NICE, &none) != 0 ||
 	    setuid(65534) != 0)
 		return false;
-	urgency_begin(&urgency);
+	urgency_begin(&urgency, 1);
 	if (policy_now() != SCHED_OTHER || getpriority(PRIO_PROCESS, 0) != 3)
 		return false;
 	urgency_end(&urgency);
@@ -122,7 +135,7 @@ static bool takes_the_nice_value(void)
 	if (setrlimit(RLIMIT_RTPRIO, &none) != 0 || setrlimit(RLIMIT_NICE, &any_nice) != 0 ||
 	    setuid(65534) != 0)
 		return false;
-	urgency_begin(&urgency);
+	urgency_begin(&urgency, 1);
 	during = getpriority(PRIO_PROCESS, 0);
 	urgency_end(&urgency);
 	return policy_now() == SCHED_OTHER && during == -20 && getpriority(PRIO_PROCESS, 0) == 0;
@@ -138,6 +151,7 @@ int main(void)
 	sched_setscheduler(0, SCHED_OTHER, &lowest);
 	ok(holds(goes_first),
 	   "the lowest real-time priority, not inherited, and the old one after");
+	ok(holds(goes_with_the_crowd), "a nice value only, where a thousand threads are to stop");
 	ok(holds(idle_again), "so from SCHED_IDLE");
 	ok(holds(keeps_what_is_higher), "a real-time priority of the tool's stays");
 	ok(holds(goes_without), "a user without the right goes on with what there is");
