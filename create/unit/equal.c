@@ -92,13 +92,9 @@ static bool strings_equal(const struct objsec *pre, uint64_t pre_at, const struc
 		return false;
 	for (; pre_at + step <= pre->size && post_at + step <= post->size;
 	     pre_at += step, post_at += step) {
-		bool end = true;
-
 		if (memcmp(pre->data + pre_at, post->data + post_at, step))
 			return false;
-		for (uint64_t i = 0; i < step; i++)
-			end &= !pre->data[pre_at + i];
-		if (end)
+		if (literal_ends_at(pre, pre_at))
 			return true;
 	}
 	return false;

@@ -17,19 +17,29 @@ bool literal_is_string(const struct objsec *sec)
 	return (sec->flags & SHF_MERGE) && (sec->flags & SHF_STRINGS);
 }
 
+static uint64_t width(const struct objsec *sec)
+{
+	return sec->entsize ? sec->entsize : 1;
+}
+
+bool literal_ends_at(const struct objsec *sec, uint64_t at)
+{
+	for (uint64_t i = 0; i < width(sec); i++)
+		if (sec->data[at + i])
+			return false;
+	return true;
+}
+
 /* Where the string or entry at `at` ends. */
 static uint64_t merged_end(const struct objsec *sec, uint64_t at)
 {
-	uint64_t step = sec->entsize ? sec->entsize : 1;
-	bool end = false;
+	uint64_t step = width(sec);
 
 	if (!literal_is_string(sec))
 		return at - at % step + step;
-	for (; at + step <= sec->size && !end; at += step) {
-		end = true;
-		for (uint64_t i = 0; i < step; i++)
-			end &= !sec->data[at + i];
-	}
+	for (; at + step <= sec->size; at += step)
+		if (literal_ends_at(sec, at))
+			return at + step;
 	return at;
 }
 
@@ -45,14 +55,6 @@ bool literal_is_left(const struct objsec *from, const struct objrel *rel)
 	if (literal_is_string(sym->sec))
 		return at != (int64_t)sym->value;
 	return at < (int64_t)sym->value || at >= (int64_t)merged_end(sym->sec, sym->value);
-}
-
-static bool is_zero(const struct objsec *sec, uint64_t at, uint64_t step)
-{
-	for (uint64_t i = 0; i < step; i++)
-		if (sec->data[at + i])
-			return false;
-	return true;
 }
 
 static bool is_text(uint8_t byte)
@@ -74,13 +76,13 @@ static uint64_t text_begin(const struct objsec *sec, uint64_t at)
 
 uint64_t literal_begin(const struct objsec *sec, uint64_t at)
 {
-	uint64_t step = sec->entsize ? sec->entsize : 1, begin = at;
+	uint64_t step = width(sec), begin = at;
 
 	if (!sec->data || at >= sec->size)
 		return at;
 	if (!literal_is_string(sec))
 		return sec->flags & SHF_MERGE ? at : text_begin(sec, at);
-	while (at % step == 0 && begin >= step && !is_zero(sec, begin - step, step))
+	while (at % step == 0 && begin >= step && !literal_ends_at(sec, begin - step))
 		begin -= step;
 	return begin;
 }

@@ -11,6 +11,8 @@ struct objsym;
 
 /* True if a section holds strings that linkers merge. */
 bool literal_is_string(const struct objsec *sec);
+/* True if a string's last character, a zero as wide as all of them, is at that place of it. */
+bool literal_ends_at(const struct objsec *sec, uint64_t at);
 /*
  * True if a reference to a merged literal, by the literal's own symbol, leads to a place outside
  * it, or within a string: that symbol says which literal is meant, and stays.

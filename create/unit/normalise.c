@@ -262,6 +262,7 @@ static int note_literal_uses(struct side *side, struct uspl_err *err)
 	return 0;
 }
 
+/* A symbol for a string's beginning, which references are counted from. */
 static struct objsym *add_anchor(const struct side *side, struct objsec *sec, uint64_t at)
 {
 	struct objsym *sym = objfile_add_symbol(side->obj, "", STT_NOTYPE, STB_LOCAL);
