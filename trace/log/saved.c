@@ -19,7 +19,7 @@
 
 #define MAGIC "uspltrc\n"
 #define MAGIC_LEN (sizeof(MAGIC) - 1)
-/* Of a file: a larger one isn't read, since all of it would be in memory. */
+/* Of a file: a larger one isn't read, since what it holds would be in memory. */
 #define SAVED_MAX (4ull << 30)
 #define VERSION 6u
 #define RECORD_LEN 44u
@@ -374,39 +374,59 @@ void saved_parse_head(const void *bytes, size_t len, struct trace_saved *ret)
 		ret->session.regions.n--;
 }
 
+static int fail_large(const char *path, struct uspl_err *err)
+{
+	return uspl_fail(err, USPL_E_FILE, "'%s' is larger than %llu GiB", path, SAVED_MAX >> 30);
+}
+
+/*
+ * All of a pipe, of which it isn't known how much will come, or of a packed file. What begins as no
+ * trace does isn't read on.
+ */
+static int read_whole(int fd, const char *path, struct buf *ret, struct uspl_err *err)
+{
+	ssize_t got;
+
+	while (ret->len <= SAVED_MAX && (got = buf_add_read(ret, fd)) > 0)
+		if (ret->len >= MAGIC_LEN && memcmp(ret->data, MAGIC, MAGIC_LEN) != 0 &&
+		    !zst_is_frame(ret->data, ret->len))
+			return uspl_fail(err, USPL_E_FILE, "'%s' is no saved trace", path);
+	if (ret->oom)
+		return uspl_fail_nomem(err);
+	if (ret->len > SAVED_MAX)
+		return fail_large(path, err);
+	return got < 0 ? uspl_fail_errno(err, "cannot read '%s'", path) : 0;
+}
+
+static bool is_packed(int fd)
+{
+	char begin[4];
+
+	return pread(fd, begin, sizeof(begin), 0) == sizeof(begin) &&
+	       zst_is_frame(begin, sizeof(begin));
+}
+
 int saved_read(const char *path, struct trace_saved *ret, struct uspl_err *err)
 {
 	struct saved_cursor in = { .name = path, .err = err };
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	auto_buf struct buf bytes = { 0 }, unpacked = { 0 };
-	char begin[4];
 	struct stat st;
-	ssize_t got = 0;
 	int rc;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return uspl_fail_errno(err, "cannot open '%s'", path);
-	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size <= SAVED_MAX &&
-	    (pread(fd, begin, sizeof(begin), 0) != sizeof(begin) ||
-	     !zst_is_frame(begin, sizeof(begin)))) {
+	if ((uint64_t)st.st_size > SAVED_MAX)
+		return fail_large(path, err);
+	if (S_ISREG(st.st_mode) && !is_packed(fd)) {
 		saved_cursor_open(&in, fd, (uint64_t)st.st_size);
 		rc = parse(&in, ret);
 		saved_cursor_close(&in);
 		return rc;
 	}
-	/* Of a pipe it isn't known how much will come, nor of a packed file how much it holds. */
-	while ((uint64_t)st.st_size <= SAVED_MAX && bytes.len <= SAVED_MAX &&
-	       (got = buf_add_read(&bytes, fd)) > 0)
-		if (bytes.len >= MAGIC_LEN && memcmp(bytes.data, MAGIC, MAGIC_LEN) != 0 &&
-		    !zst_is_frame(bytes.data, bytes.len))
-			return uspl_fail(err, USPL_E_FILE, "'%s' is no saved trace", path);
-	if (bytes.oom)
-		return uspl_fail_nomem(err);
-	if (got < 0)
-		return uspl_fail_errno(err, "cannot read '%s'", path);
-	if ((uint64_t)st.st_size > SAVED_MAX || bytes.len > SAVED_MAX)
-		return uspl_fail(err, USPL_E_FILE, "'%s' is larger than %llu GiB", path,
-				 SAVED_MAX >> 30);
+	rc = read_whole(fd, path, &bytes, err);
+	if (rc)
+		return rc;
 	if (!zst_is_frame(bytes.data, bytes.len))
 		return saved_parse(buf_str(&bytes), bytes.len, path, ret, err);
 	rc = zst_unpack(path, bytes.data, bytes.len, &unpacked, err);
