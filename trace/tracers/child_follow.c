@@ -38,11 +38,16 @@
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 /* Of an exit's message: the signal that ended it. */
 #define SIGNAL_MASK 0x7f
-/* Some hundred were seen. */
+/* About a thousand were seen (glibc 2.36). */
 #define STEPS_MAX 200000
 
-/* The code of glibc's dynamic linker: [*ret_start, *ret_end). False: there is none. */
-static bool find_linker(pid_t pid, taddr *ret_start, taddr *ret_end)
+/* The code of the dynamic linker. */
+struct linker {
+	taddr start, end;
+};
+
+/* False: there is none of glibc's. */
+static bool find_linker(pid_t pid, struct linker *ret)
 {
 	auto_buf struct buf maps = { 0 };
 	char path[32], *rest, *line;
@@ -54,7 +59,8 @@ static bool find_linker(pid_t pid, taddr *ret_start, taddr *ret_end)
 		char rights[5];
 
 		if ((strstr(line, "/ld-linux") || strstr(line, "/ld-2.")) &&
-		    sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", ret_start, ret_end, rights) == 3 &&
+		    sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &ret->start, &ret->end, rights) ==
+			    3 &&
 		    rights[2] == 'x')
 			return true;
 	}
@@ -80,15 +86,12 @@ static int fail_ended(struct child *child, struct uspl_err *err)
  * libc sets itself up: until it returns to the dynamic linker. It calls that one as well, and what
  * it calls then has a return into libc in front of it.
  */
-static int leave_libc(struct child *child, struct uspl_err *err)
+static int leave_libc(struct child *child, const struct linker *linker, struct uspl_err *err)
 {
 	struct user_regs_struct regs;
-	taddr start, end;
 	bool returns = false, outside = true;
 	int inner = 0, sig = 0;
 
-	if (!find_linker(child->pid, &start, &end))
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "the dynamic linker has gone");
 	for (int i = 0; i < STEPS_MAX; i++) {
 		bool was_outside = outside;
 		uint8_t opcode;
@@ -97,7 +100,7 @@ static int leave_libc(struct child *child, struct uspl_err *err)
 		if (ptrace(PTRACE_GETREGS, child->pid, NULL, &regs) != 0)
 			return uspl_fail_errno(err, "cannot read the registers of pid %d",
 					       child->pid);
-		outside = regs.rip < start || regs.rip >= end;
+		outside = regs.rip < linker->start || regs.rip >= linker->end;
 		/* It may have been there all the time: behind ld.so.cache. */
 		if (!outside && (!i || (was_outside && returns && !inner)))
 			return 0;
@@ -136,8 +139,8 @@ static bool read_stop(pid_t pid, struct child_stop *stop)
 }
 
 /* From call to call. */
-static int run_until_ready(struct child *child, const struct child_listener *listener,
-			   struct uspl_err *err)
+static int run_until_ready(struct child *child, const struct linker *linker,
+			   const struct child_listener *listener, struct uspl_err *err)
 {
 	struct child_stop stop = { 0 };
 	bool settled = false;
@@ -158,16 +161,16 @@ static int run_until_ready(struct child *child, const struct child_listener *lis
 		if (listener)
 			listener->stop(listener->ctx, &stop);
 		if (stop.returned && is_ready(&stop, &settled))
-			return leave_libc(child, err);
+			return leave_libc(child, linker, err);
 	}
 }
 
 int child_ready(struct child *child, const struct child_listener *listener, struct uspl_err *err)
 {
-	taddr start, end;
+	struct linker linker;
 	int rc, status;
 
-	if (!find_linker(child->pid, &start, &end))
+	if (!find_linker(child->pid, &linker))
 		return uspl_fail(
 			err, USPL_E_UNSUPPORTED,
 			"functions are traced from the beginning on in dynamic programs with "
@@ -175,7 +178,7 @@ int child_ready(struct child *child, const struct child_listener *listener, stru
 	if (ptrace(PTRACE_SETOPTIONS, child->pid, NULL,
 		   PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD) != 0)
 		return uspl_fail_errno(err, "cannot hold pid %d", child->pid);
-	rc = run_until_ready(child, listener, err);
+	rc = run_until_ready(child, &linker, listener, err);
 	if (rc)
 		return rc;
 	if (ptrace(PTRACE_DETACH, child->pid, NULL, SIGSTOP) != 0 ||
