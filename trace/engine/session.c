@@ -216,15 +216,15 @@ static void unload_quietly(const struct starting *starting)
 			 err.msg);
 }
 
-int session_read_updates(const struct proc *proc, const module_vec *modules, region_vec *ret,
-			 struct uspl_err *err)
+int session_look_first(struct starting *starting, struct uspl_err *err)
 {
-	int rc = regions_read(proc, ret, err);
+	int rc = regions_read(starting->proc, &starting->updates, err);
 
 	if (rc)
 		return rc;
-	region_status_find_gone(proc, modules, ret);
-	return 0;
+	region_status_find_gone(starting->proc, starting->modules, &starting->updates);
+	return starting->request->entries ? 0
+					  : runtimes_refuse(starting->proc, starting->modules, err);
 }
 
 bool session_is_copy(const struct proc *proc, const struct trace_session *session)
@@ -448,14 +448,9 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 
 	if (rc)
 		return rc;
-	rc = session_read_updates(proc, modules, &starting.updates, err);
+	rc = session_look_first(&starting, err);
 	if (rc)
 		return rc;
-	if (!request->entries) {
-		rc = runtimes_refuse(proc, modules, err);
-		if (rc)
-			return rc;
-	}
 	clocks_read(&clocks);
 	starting.shared = (struct uspl_trace_region){ .first_id = 1,
 						      .shadow = choose_shadow(proc),

@@ -17,27 +17,17 @@
 #include "proc/memcg.h"
 #include "trace/engine/choose.h"
 #include "trace/engine/clocks.h"
-#include "trace/engine/runtimes.h"
 #include "trace/engine/session_parts.h"
 #include "trace/engine/switch.h"
 #include "trace/engine/trace_module.h"
 
 /* A session while it grows. */
 struct growing {
-	struct starting
-		starting; /* its session has what is new, and what comes back, behind that */
+	struct starting *starting; /* has what is new, and behind that what comes back */
 	struct trace_session *session;
 	session_passed_vec *passed;
 	size_t fresh; /* parts that are new */
 };
-
-static void release(struct growing *growing)
-{
-	session_starting_release(&growing->starting);
-}
-
-DEFINE_AUTO_RELEASE(growing, struct growing, release)
-#define auto_growing __attribute__((cleanup(cleanup_growing_)))
 
 static bool is_passed(const session_passed_vec *passed, const struct module *module)
 {
@@ -110,7 +100,7 @@ static bool is_on(const struct proc *proc, const struct trace_region *region)
 static int bring_back(struct growing *growing, const struct module *module,
 		      struct trace_region *region, struct uspl_err *err)
 {
-	struct starting *starting = &growing->starting;
+	struct starting *starting = growing->starting;
 	auto_vec candidate_vec candidates = { 0 };
 	struct trace_region *place;
 	bool fits = false;
@@ -160,7 +150,7 @@ static bool has_code_relocated(const struct proc *proc, const struct module *mod
 
 static int load_fresh(struct growing *growing, const struct module *module, struct uspl_err *err)
 {
-	struct starting *starting = &growing->starting;
+	struct starting *starting = growing->starting;
 	size_t before = starting->session.regions.n;
 	struct patch_result mcount = { 0 };
 	int rc;
@@ -181,10 +171,10 @@ static int load_fresh(struct growing *growing, const struct module *module, stru
 /* back: those that come back, which are behind those that are new. */
 static int load(struct growing *growing, bool back, struct uspl_err *err)
 {
-	const struct trace_choice *choice = &growing->starting.request->choice;
+	const struct trace_choice *choice = &growing->starting->request->choice;
 	const struct module *module;
 
-	vec_for_each (growing->starting.modules, module) {
+	vec_for_each (growing->starting->modules, module) {
 		struct trace_region *region;
 		struct uspl_err why = { 0 };
 		int rc;
@@ -194,7 +184,7 @@ static int load(struct growing *growing, bool back, struct uspl_err *err)
 		    !choice->module(choice->ctx, module))
 			continue;
 		region = part_there(growing->session, module);
-		if (!region == back || (region && is_on(growing->starting.proc, region)))
+		if (!region == back || (region && is_on(growing->starting->proc, region)))
 			continue;
 		rc = back ? bring_back(growing, module, region, &why)
 			  : load_fresh(growing, module, &why);
@@ -206,7 +196,7 @@ static int load(struct growing *growing, bool back, struct uspl_err *err)
 		if (!rc)
 			continue;
 		log_info("trace", "'%s' is left out: %s", module->path, why.msg);
-		if (module_explains(growing->starting.proc, module, rc))
+		if (module_explains(growing->starting->proc, module, rc))
 			continue;
 		rc = pass(growing->passed, module, err);
 		if (rc)
@@ -222,7 +212,7 @@ static int require_memory(const struct growing *growing, struct uspl_err *err)
 	const struct uspl_trace_site *site;
 	uint64_t need = 0;
 
-	vec_for_each (&growing->starting.session.regions, region) {
+	vec_for_each (&growing->starting->session.regions, region) {
 		taddr page = 0;
 
 		vec_for_each (&region->sites, site) {
@@ -230,7 +220,7 @@ static int require_memory(const struct growing *growing, struct uspl_err *err)
 			page = site->entry / PAGE;
 		}
 	}
-	return memcg_require(growing->starting.proc, need, err);
+	return memcg_require(growing->starting->proc, need, err);
 }
 
 /*
@@ -242,7 +232,7 @@ static int write_arena(const struct growing *growing, const struct trace_region 
 {
 	taddr at = of->head.code + USPL_TRACE_CONTROL +
 		   offsetof(struct uspl_trace_control, arenas) + i * sizeof(*arena);
-	struct proc *proc = growing->starting.proc;
+	struct proc *proc = growing->starting->proc;
 	int rc = proc_write(proc, at, &arena->start, sizeof(arena->start), err);
 
 	return rc ? rc
@@ -252,8 +242,8 @@ static int write_arena(const struct growing *growing, const struct trace_region 
 
 static int tell_runtimes(const struct growing *growing, struct uspl_err *err)
 {
-	struct proc *proc = growing->starting.proc;
-	const struct trace_region *old, *fresh = growing->starting.session.regions.items;
+	struct proc *proc = growing->starting->proc;
+	const struct trace_region *old, *fresh = growing->starting->session.regions.items;
 	size_t n = growing->session->regions.n;
 	struct uspl_trace_control control;
 	int rc = proc_read(proc, growing->session->regions.items[0].head.code + USPL_TRACE_CONTROL,
@@ -283,7 +273,7 @@ static int tell_runtimes(const struct growing *growing, struct uspl_err *err)
 static void take_back(struct growing *growing)
 {
 	const struct switch_way way = { .drain = { .scan_bytes = DRAIN_SCAN_BYTES } };
-	struct starting *starting = &growing->starting;
+	struct starting *starting = growing->starting;
 	struct trace_switch off = { 0 };
 	const struct trace_region *old;
 	struct uspl_err why = { 0 };
@@ -308,7 +298,7 @@ static void take_back(struct growing *growing)
 static int set_going(struct growing *growing, struct uspl_err *err)
 {
 	const struct switch_way way = { .on = true };
-	struct starting *starting = &growing->starting;
+	struct starting *starting = growing->starting;
 	struct trace_switch result = { 0 };
 	size_t all;
 	int rc = require_memory(growing, err);
@@ -338,16 +328,15 @@ int session_grow(struct proc *proc, const module_vec *modules, const struct trac
 		 struct uspl_err *err)
 {
 	const struct trace_region *last = &session->regions.items[session->regions.n - 1];
-	auto_growing struct growing growing = {
-		.starting = { .proc = proc,
-			      .modules = modules,
-			      .request = request,
-			      .shared = session->regions.items[0].head,
-			      .before = session->regions.n },
-		.session = session,
-		.passed = passed,
+	auto_starting struct starting starting = {
+		.proc = proc,
+		.modules = modules,
+		.request = request,
+		.shared = session->regions.items[0].head,
+		.before = session->regions.n,
 	};
-	struct uspl_trace_region *shared = &growing.starting.shared;
+	struct growing growing = { .starting = &starting, .session = session, .passed = passed };
+	struct uspl_trace_region *shared = &starting.shared;
 	struct trace_clocks clocks;
 	int rc;
 
@@ -359,25 +348,20 @@ int session_grow(struct proc *proc, const module_vec *modules, const struct trac
 	/* Since when this part's calls are recorded. */
 	shared->start_ticks = clocks.ticks;
 	shared->start_ns = clocks.ns;
-	rc = session_read_updates(proc, modules, &growing.starting.updates, err);
+	rc = session_look_first(&starting, err);
 	if (rc)
 		return rc;
-	if (!request->entries) {
-		rc = runtimes_refuse(proc, modules, err);
-		if (rc)
-			return rc;
-	}
 	rc = load(&growing, false, err);
 	if (!rc)
 		rc = load(&growing, true, err);
 	if (!rc && request->entries && shared->first_id > USPL_TRACE_ENTRY_IDS_MAX)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "more than %d functions at once",
 			       USPL_TRACE_ENTRY_IDS_MAX - 1);
-	if (!rc && growing.starting.session.regions.n)
+	if (!rc && starting.session.regions.n)
 		rc = set_going(&growing, err);
 	if (rc && rc != -USPL_E_STRANDED)
 		take_back(&growing);
 	if (!rc)
-		*ret_parts = growing.starting.session.regions.n;
+		*ret_parts = starting.session.regions.n;
 	return rc;
 }

@@ -24,9 +24,12 @@ void session_starting_release(struct starting *starting);
 DEFINE_AUTO_RELEASE(starting, struct starting, session_starting_release)
 #define auto_starting __attribute__((cleanup(cleanup_starting_)))
 
-/* The updates that are in the process; those of modules that are gone say so. */
-int session_read_updates(const struct proc *proc, const module_vec *modules, region_vec *ret,
-			 struct uspl_err *err) uspl_must_check;
+/*
+ * Before any part is loaded: reads the updates that are in the process (those of modules that are
+ * gone say so), and refuses a process whose runtime can't have its calls' returns traced, if they
+ * are to be.
+ */
+int session_look_first(struct starting *starting, struct uspl_err *err) uspl_must_check;
 /*
  * Loads a module's part, if functions of it are wanted. *mcount: the calls of a profiler that were
  * turned into NOPs.
