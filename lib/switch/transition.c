@@ -99,8 +99,6 @@ static int add_region(struct safety *safety, const struct region *region,
 		rc = add_old_code(safety, region, err);
 		if (rc)
 			return rc;
-	}
-	if (direction == TRANSITION_ON || either) {
 		rc = trampolines_guard(safety, region, present, true, err);
 		if (rc)
 			return rc;
@@ -109,9 +107,8 @@ static int add_region(struct safety *safety, const struct region *region,
 		rc = add_new_code(safety, region, err);
 		if (rc)
 			return rc;
-	}
-	if (direction == TRANSITION_OFF || either)
 		return trampolines_guard(safety, region, present, false, err);
+	}
 	return 0;
 }
 
