@@ -38,24 +38,14 @@ setup_file() {
 setup() {
 	source "$BATS_TEST_DIRNAME/../lib/tools.bash"
 	source "$BATS_TEST_DIRNAME/../lib/process.bash"
+	source "$BATS_TEST_DIRNAME/../lib/pages.bash"
 	cd "$BATS_TEST_TMPDIR" || return
 	cp "$BATS_FILE_TMPDIR/tree/many" .
-	mkfifo ask
-	./many < ask > said 3>&- &
-	TARGET=$!
-	exec 7> ask
-	until_true 10 grep -q sum said || fail 'it does not begin'
+	many_start sum
 }
 
 teardown() {
-	kill -KILL "$TARGET" 2> /dev/null || true
-	exec 7>&-
-}
-
-# copies - KB of the program's code that are the process's own. Private_Dirty has these, and pages
-# of the file that weren't written to the disk yet.
-copies() {
-	awk '/^[0-9a-f]+-/ { code = $2 ~ /x/ && $6 ~ /many$/ } /^Anonymous:/ && code { n += $2 } END { print n + 0 }' "/proc/$TARGET/smaps"
+	many_end
 }
 
 # mappings - of the program's file; neighbours that differ in nothing count as one, since what was
@@ -78,13 +68,6 @@ expect_sum() {
 	: > said
 	echo >&7
 	until_true 10 grep -q "^sum $1$" said || fail "not $1: $(cat said)"
-}
-
-# at NAME - where the function lies in the process
-at() {
-	local base
-	base=$(awk '$6 ~ /many$/ { sub("-.*", "", $1); print $1; exit }' "/proc/$TARGET/maps")
-	printf '%d\n' $((0x$base + 0x$(nm many | awk -v name="$1" '$3 == name { print $1 }')))
 }
 
 @test "what undo has put back is the file's again, but for a page on which a thread worked for the tool" {
@@ -125,11 +108,10 @@ at() {
 	expect_status 0
 	tool uspl-trace start -F g3 "$TARGET"
 	expect_status 0
-	where=$(($(at g9) + 9))
-	printf '\314' | dd of="/proc/$TARGET/mem" bs=1 seek="$where" conv=notrunc status=none
+	change_byte g9
 	tool uspl-undo "$ID" "$TARGET"
 	expect_status 0
-	[ "$(dd if="/proc/$TARGET/mem" bs=1 skip="$where" count=1 status=none | od -An -tx1)" = ' cc' ] || fail 'the byte is gone'
+	expect_changed_byte
 	[ "$(copies)" -ge 8 ] && [ "$(copies)" -le 12 ] || fail "$(copies) KB"
 	tool uspl-trace report "$TARGET"
 	expect_status 0

@@ -21,3 +21,13 @@ series_create() {
 use() {
 	UPDATE=${UPDATES[$1]} ID=${IDS[$1]}
 }
+
+# undo_each N... - takes these updates back, one after another
+undo_each() {
+	local n
+	for n; do
+		use "$n"
+		undo
+		expect_status 0 || return
+	done
+}

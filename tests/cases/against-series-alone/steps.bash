@@ -22,11 +22,7 @@ steps() {
 	use 3
 	apply_fresh
 	expect_answer abc 'first: 104 7 4'
-	for i in 3 2 1; do
-		use "$i"
-		undo
-		expect_status 0
-	done
+	undo_each 3 2 1
 	[ "$(text_sum)" = "$sum" ]
 	expect_answer abc 'old 5 6 3'
 	expect_fine

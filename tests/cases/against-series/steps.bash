@@ -36,11 +36,7 @@ steps() {
 	apply_next 13 16
 	use 3
 	apply_next 13 115
-	for i in 3 2 1; do
-		use "$i"
-		undo
-		expect_status 0
-	done
+	undo_each 3 2 1
 	[ "$(text_sum)" = "$sum" ]
 	expect_answer 1 16
 
