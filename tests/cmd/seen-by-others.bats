@@ -75,9 +75,15 @@ setup() {
 	source "$BATS_TEST_DIRNAME/../lib/process.bash"
 	cd "$BATS_TEST_TMPDIR" || return
 	cp "$BATS_FILE_TMPDIR/tree/work" .
-	./work > said 3>&- &
-	TARGET=$! MAP=/tmp/perf-$!.map
+	begin
 	rm -f "$MAP"
+}
+
+# begin [VARIABLE=VALUE] - starts the target, and waits for its handlers
+begin() {
+	env "$@" ./work > said 3>&- &
+	TARGET=$! MAP=/tmp/perf-$!.map
+	until_true 10 handles USR2 || fail 'it does not begin'
 }
 
 teardown() {
@@ -161,8 +167,7 @@ expect_perf_names() {
 
 @test "an unwinder that is loaded later doesn't know new code, and does no harm" {
 	kill -KILL "$TARGET"
-	LATE=1 ./work > said 3>&- &
-	TARGET=$! MAP=/tmp/perf-$!.map
+	begin LATE=1
 	tool uspl-apply "$UPDATE" "$TARGET"
 	expect_status 0
 	kill -USR1 "$TARGET"

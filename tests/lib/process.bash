@@ -61,6 +61,13 @@ start_in() {
 	TARGET=$!
 }
 
+# handles SIGNAL - true if the target has a handler for it: before that a signal may end it
+handles() {
+	local caught
+	caught=$(sed -n 's/^SigCgt:\t//p' "/proc/$TARGET/status")
+	((0x${caught:-0} >> ($(kill -l "$1") - 1) & 1))
+}
+
 # find_target - goes down from TARGET, which starts the program, to the program; true if it runs
 find_target() {
 	local pid=$TARGET
