@@ -225,6 +225,7 @@ listens() {
 	expect_status 0
 	../server 3>&- &
 	TARGET=$! UPDATE=../out
+	until_true 10 executes ../server || fail 'it does not begin'
 	apply --wait=5
 	kill "$TARGET"
 	expect_status 0

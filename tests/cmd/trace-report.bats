@@ -203,8 +203,9 @@ known() {
 	"$TARGET_CC" -g -O1 -fno-optimize-sibling-calls -o known known.c
 	mkfifo asked
 	./known < asked > answers 3>&- &
-	KNOWN=$!
+	KNOWN=$! TARGET=$!
 	exec 7> asked
+	until_true 10 executes known || fail 'it does not begin'
 	tool uspl-trace start -F outer -F leaf -F seldom "$KNOWN"
 	expect_status 0
 }

@@ -72,6 +72,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 	"$BATS_FILE_TMPDIR/tree/work" 3>&- &
 	TARGET=$!
+	until_true 10 executes "$BATS_FILE_TMPDIR/tree/work" || fail 'it does not begin'
 	tool uspl-apply "$FIRST_UPDATE" "$TARGET"
 	expect_status 0
 }

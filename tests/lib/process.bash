@@ -61,6 +61,11 @@ start_in() {
 	TARGET=$!
 }
 
+# executes FILE - true if the target does: until then it is the shell that has started it
+executes() {
+	[ "/proc/$TARGET/exe" -ef "$1" ]
+}
+
 # handles SIGNAL - true if the target has a handler for it: before that a signal may end it
 handles() {
 	local caught
