@@ -9,7 +9,7 @@ setup_file() {
 	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
 	fixture_make
 	mkdir "$BATS_FILE_TMPDIR/spin"
-	(BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR/spin && fixture_of threads-spinning fix.patch &&
+	(BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR/spin && fixture_of threads-spinning fix.patch '-O2 -DWORKERS=8' &&
 		declare -p FIXTURE UPDATE ID | sed 's/^declare -x/declare -gx/' > "$FIXTURE/fixture")
 }
 

@@ -10,7 +10,7 @@ setup_file() {
 	fixture_make
 	mkdir "$BATS_FILE_TMPDIR/busy" "$BATS_FILE_TMPDIR/spin" "$BATS_FILE_TMPDIR/parked"
 	(BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR/busy && fixture_of busy-middle fix.patch && keep)
-	(BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR/spin && fixture_of threads-spinning fix.patch && keep)
+	(BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR/spin && fixture_of threads-spinning fix.patch '-O2 -DWORKERS=8' && keep)
 	(BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR/parked && fixture_of parked fix.patch && keep)
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// target.c - has a thread that calls a function all the time
+// target.c - has threads that call a function all the time
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,7 +8,9 @@
 
 #include "serve.h"
 
+#ifndef WORKERS
 #define WORKERS 1
+#endif
 
 KEPT int version(void);
 
