@@ -40,16 +40,6 @@ static void print_option(char letter, const char *name, const char *arg, bool op
 	printf("%-32s %s\n", left, help);
 }
 
-static void print_help(const struct cli_command *cmd)
-{
-	printf("usage: %s %s\n\n%s\n\n", cmd->name, cmd->synopsis, cmd->summary);
-	for (size_t i = 0; i < cmd->n_options; i++)
-		print_option(cmd->options[i].letter, cmd->options[i].name, cmd->options[i].arg,
-			     cmd->options[i].kind == CLI_OPTIONAL, cmd->options[i].help);
-	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
-		print_option(common[i].letter, common[i].name, NULL, false, common[i].help);
-}
-
 int cli_seconds(const char *name, const char *text, double *ret, struct uspl_err *err)
 {
 	char *end;
@@ -72,23 +62,11 @@ int cli_seconds(const char *name, const char *text, double *ret, struct uspl_err
 	return 0;
 }
 
-static int parse_int(const char *name, const char *text, int *ret, struct uspl_err *err)
-{
-	char *end;
-	long value;
-
-	errno = 0;
-	value = strtol(text, &end, 10);
-	if (end == text || *end || errno || value < 1 || value > INT_MAX)
-		return uspl_fail(err, USPL_E_USAGE, "'--%s=%s' is not a whole number above 0", name,
-				 text);
-	*ret = (int)value;
-	return 0;
-}
-
 static int store(const struct cli_option *opt, char *arg, struct uspl_err *err)
 {
 	const char **item;
+	char *end;
+	long value;
 
 	switch (opt->kind) {
 	case CLI_FLAG:
@@ -106,7 +84,13 @@ static int store(const struct cli_option *opt, char *arg, struct uspl_err *err)
 	case CLI_SECONDS:
 		return cli_seconds(opt->name, arg, opt->value, err);
 	case CLI_INT:
-		return parse_int(opt->name, arg, opt->value, err);
+		errno = 0;
+		value = strtol(arg, &end, 10);
+		if (end == arg || *end || errno || value < 1 || value > INT_MAX)
+			return uspl_fail(err, USPL_E_USAGE,
+					 "'--%s=%s' is not a whole number above 0", opt->name, arg);
+		*(int *)opt->value = (int)value;
+		return 0;
 	case CLI_OPTIONAL:
 		*(const char **)opt->value = arg ? arg : "";
 		return 0;
@@ -166,16 +150,6 @@ void cli_hint_nearest(const struct nearest *nearest, const char *before, const c
 		uspl_hint(err, "try '%s --help'", cmd);
 }
 
-/* The option that a long option's name, without dashes and argument, may have been meant for. */
-static void find_nearest(const struct cli_command *cmd, const char *word, struct nearest *ret)
-{
-	*ret = (struct nearest){ .word = word };
-	for (size_t i = 0; i < cmd->n_options; i++)
-		nearest_try(ret, cmd->options[i].name);
-	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
-		nearest_try(ret, common[i].name);
-}
-
 static int usage_error(const struct cli_command *cmd, int c, char **argv, struct uspl_err *err)
 {
 	const char *word = argv[optind - 1];
@@ -184,10 +158,16 @@ static int usage_error(const struct cli_command *cmd, int c, char **argv, struct
 	auto_free char *name = is_long ? strndup(word + 2, strcspn(word + 2, "=")) : NULL;
 	struct nearest nearest = { .word = "" };
 
+	/* The option that a long option's name may have been meant for. */
+	if (name && c != ':') {
+		nearest.word = name;
+		for (size_t i = 0; i < cmd->n_options; i++)
+			nearest_try(&nearest, cmd->options[i].name);
+		for (size_t i = 0; i < ARRAY_SIZE(common); i++)
+			nearest_try(&nearest, common[i].name);
+	}
 	if (optopt > 0 && optopt < OPT_HELP && !is_long)
 		word = letter;
-	if (name && c != ':')
-		find_nearest(cmd, name, &nearest);
 	uspl_fail(err, USPL_E_USAGE,
 		  c == ':' ? "option '%s' needs an argument" : "unknown option '%s'", word);
 	cli_hint_nearest(&nearest, "--", cmd->name, err);
@@ -212,7 +192,15 @@ int cli_parse(const struct cli_command *cmd, int argc, char **argv, int *ret_fir
 		c = long_value(cmd, c);
 		switch (c) {
 		case OPT_HELP:
-			print_help(cmd);
+			printf("usage: %s %s\n\n%s\n\n", cmd->name, cmd->synopsis, cmd->summary);
+			for (size_t i = 0; i < cmd->n_options; i++)
+				print_option(cmd->options[i].letter, cmd->options[i].name,
+					     cmd->options[i].arg,
+					     cmd->options[i].kind == CLI_OPTIONAL,
+					     cmd->options[i].help);
+			for (size_t i = 0; i < ARRAY_SIZE(common); i++)
+				print_option(common[i].letter, common[i].name, NULL, false,
+					     common[i].help);
 			return CLI_STOP;
 		case OPT_VERSION:
 			printf("%s %s\n", cmd->name, USPL_VERSION);

@@ -20,21 +20,15 @@
 
 LATE(bfd_demangle);
 
-/* Without the library names stay as they are. */
-static bool has_library(void)
-{
-	static const struct late_function functions[] = { LATE_LINE(bfd_demangle) };
-
-	return late_load(LATE_BFD, functions, ARRAY_SIZE(functions));
-}
-
 static char *demangle(const char *name, int options)
 {
+	static const struct late_function functions[] = { LATE_LINE(bfd_demangle) };
 	char *plain = NULL;
-
 	struct buf shown = { 0 };
 
-	if (!strncmp(name, "_Z", 2) && strlen(name) < NAME_MAX_LEN && has_library())
+	/* Without the library names stay as they are. */
+	if (!strncmp(name, "_Z", 2) && strlen(name) < NAME_MAX_LEN &&
+	    late_load(LATE_BFD, functions, ARRAY_SIZE(functions)))
 		plain = late_bfd_demangle(NULL, name, options);
 	/* A symbol may be called anything, and this is what people see of it. */
 	text_add_printable(&shown, plain ? plain : name, strlen(plain ? plain : name), false);
@@ -53,22 +47,6 @@ size_t demangle_stem_len(const char *name)
 	size_t len = strcspn(name, "@");
 
 	return len ? len : strlen(name);
-}
-
-/* The next mangled name that stands in quotes; NULL: there is none. */
-static const char *next_name(const char *text, size_t *ret_len)
-{
-	const char *at = text;
-
-	while ((at = strstr(at, "_Z"))) {
-		bool quoted = at > text && (at[-1] == '\'' || at[-1] == ':');
-
-		*ret_len = strcspn(at, "' ");
-		if (quoted && at[*ret_len] == '\'')
-			return at;
-		at += *ret_len;
-	}
-	return NULL;
 }
 
 static char *demangle_start(const char *name, size_t len)
@@ -93,17 +71,23 @@ char *demangle_bare(const char *name)
 char *demangle_text(const char *text)
 {
 	auto_buf struct buf out = { 0 };
-	const char *name;
-	size_t len;
+	const char *name = text;
 
-	while ((name = next_name(text, &len))) {
-		auto_free char *plain = demangle_start(name, len);
+	while ((name = strstr(name, "_Z"))) {
+		auto_free char *plain = NULL;
+		size_t len = strcspn(name, "' ");
 
+		/* Names stand in quotes, or behind a unit's name within them. */
+		if (name == text || (name[-1] != '\'' && name[-1] != ':') || name[len] != '\'') {
+			name += len;
+			continue;
+		}
+		plain = demangle_start(name, len);
 		if (!plain)
 			return NULL;
 		buf_add(&out, text, (size_t)(name - text));
 		buf_addstr(&out, plain);
-		text = name + len;
+		text = name += len;
 	}
 	buf_addstr(&out, text);
 	return out.oom ? NULL : buf_take(&out);

@@ -38,31 +38,23 @@ int uspl_fail(struct uspl_err *err, enum uspl_code code, const char *fmt, ...)
 	return -(int)code;
 }
 
-static enum uspl_code code_of_errno(int errnum)
-{
-	switch (errnum) {
-	case EPERM:
-	case EACCES:
-		return USPL_E_PERMISSION;
-	case ESRCH:
-		return USPL_E_NO_PROCESS;
-	case ENOMEM:
-		return USPL_E_NOMEM;
-	default:
-		return USPL_E_SYSTEM;
-	}
-}
-
 int uspl_fail_errno(struct uspl_err *err, const char *fmt, ...)
 {
 	int errnum = errno;
+	enum uspl_code code = USPL_E_SYSTEM;
 	char what[sizeof(err->msg) - 128];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	return uspl_fail(err, code_of_errno(errnum), "%s: %s", what, strerror(errnum));
+	if (errnum == EPERM || errnum == EACCES)
+		code = USPL_E_PERMISSION;
+	else if (errnum == ESRCH)
+		code = USPL_E_NO_PROCESS;
+	else if (errnum == ENOMEM)
+		code = USPL_E_NOMEM;
+	return uspl_fail(err, code, "%s: %s", what, strerror(errnum));
 }
 
 int uspl_fail_nomem(struct uspl_err *err)

@@ -46,16 +46,6 @@ int file_write_all(int fd, const void *data, size_t len)
 	return 0;
 }
 
-/* A device or a pipe: nothing can be put in its place. */
-static int write_into(const char *path, const void *data, size_t len, struct uspl_err *err)
-{
-	auto_close int fd = open(path, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0 || file_write_all(fd, data, len) < 0)
-		return uspl_fail_errno(err, "cannot write '%s'", path);
-	return 0;
-}
-
 int file_replace(const char *path, int (*write_to)(int fd, const void *what), const void *what,
 		 struct uspl_err *err)
 {
@@ -97,11 +87,16 @@ static int write_bytes(int fd, const void *what)
 int file_write(const char *path, const void *data, size_t len, struct uspl_err *err)
 {
 	const struct bytes bytes = { data, len };
+	auto_close int fd = -1;
 	struct stat st;
 
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return write_into(path, data, len, err);
-	return file_replace(path, write_bytes, &bytes, err);
+	if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
+		return file_replace(path, write_bytes, &bytes, err);
+	/* A device or a pipe: nothing can be put in its place. */
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || file_write_all(fd, data, len) < 0)
+		return uspl_fail_errno(err, "cannot write '%s'", path);
+	return 0;
 }
 
 int file_copy(const char *from, const char *to, struct uspl_err *err)

@@ -8,20 +8,6 @@
 
 #include "base/text.h"
 
-static void add_char(struct buf *buf, uint32_t c, const char *text, size_t len)
-{
-	if (c == '"' || c == '\\')
-		buf_addf(buf, "\\%c", (char)c);
-	else if (c == '\n')
-		buf_addstr(buf, "\\n");
-	else if (c == '\t')
-		buf_addstr(buf, "\\t");
-	else if (text_is_control(c))
-		buf_addf(buf, "\\u%04x", c);
-	else
-		buf_add(buf, text, len);
-}
-
 static void add_string(struct buf *buf, const char *text, size_t len)
 {
 	uint32_t c;
@@ -29,11 +15,20 @@ static void add_string(struct buf *buf, const char *text, size_t len)
 	buf_addstr(buf, "\"");
 	for (size_t i = 0, n; i < len; i += n) {
 		n = text_decode(text + i, len - i, &c);
-		if (n)
-			add_char(buf, c, text + i, n);
-		else
+		if (!n) {
 			buf_addstr(buf, "\xef\xbf\xbd"); /* U+FFFD */
-		n = n ? n : 1;
+			n = 1;
+		} else if (c == '"' || c == '\\') {
+			buf_addf(buf, "\\%c", (char)c);
+		} else if (c == '\n') {
+			buf_addstr(buf, "\\n");
+		} else if (c == '\t') {
+			buf_addstr(buf, "\\t");
+		} else if (text_is_control(c)) {
+			buf_addf(buf, "\\u%04x", c);
+		} else {
+			buf_add(buf, text + i, n);
+		}
 	}
 	buf_addstr(buf, "\"");
 }

@@ -15,15 +15,6 @@
 #define SEGMENTS_MAX 64
 #define NOTES_MAX 65536
 
-static char *to_hex(const uint8_t *bytes, size_t len)
-{
-	char *hex = malloc(2 * len + 1);
-
-	for (size_t i = 0; hex && i < len; i++)
-		snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
-	return hex;
-}
-
 bool note_next(const uint8_t *notes, size_t len, uint64_t align, size_t *at, struct note *ret)
 {
 	size_t mask = align == 8 ? 7 : 3, name, desc;
@@ -57,11 +48,16 @@ char *note_build_id(const uint8_t *notes, size_t len, uint64_t align)
 {
 	struct note note;
 	size_t at = 0;
+	char *hex;
 
-	while (note_next(notes, len, align, &at, &note))
-		if (note_is(&note, "GNU", NT_GNU_BUILD_ID) && note.desc_len)
-			return to_hex(note.desc, note.desc_len);
-	return NULL;
+	do {
+		if (!note_next(notes, len, align, &at, &note))
+			return NULL;
+	} while (!note_is(&note, "GNU", NT_GNU_BUILD_ID) || !note.desc_len);
+	hex = malloc(2 * note.desc_len + 1);
+	for (size_t i = 0; hex && i < note.desc_len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", note.desc[i]);
+	return hex;
 }
 
 char *note_read_build_id(int fd)

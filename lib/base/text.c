@@ -59,18 +59,6 @@ bool text_is_control(uint32_t c)
 	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
 }
 
-static void add_escaped(struct buf *buf, uint32_t c)
-{
-	if (c == '\n')
-		buf_addstr(buf, "\\n");
-	else if (c == '\t')
-		buf_addstr(buf, "\\t");
-	else if (c < 0x80)
-		buf_addf(buf, "\\x%02x", c);
-	else
-		buf_addf(buf, "\\u%04x", c);
-}
-
 void text_add_printable(struct buf *buf, const char *text, size_t len, bool keep_lines)
 {
 	uint32_t c;
@@ -80,10 +68,12 @@ void text_add_printable(struct buf *buf, const char *text, size_t len, bool keep
 		if (!n) {
 			buf_addf(buf, "\\x%02x", (unsigned char)text[i]);
 			n = 1;
-		} else if (text_is_control(c) && !(keep_lines && (c == '\n' || c == '\t'))) {
-			add_escaped(buf, c);
-		} else {
+		} else if (!text_is_control(c) || (keep_lines && (c == '\n' || c == '\t'))) {
 			buf_add(buf, text + i, n);
+		} else if (c == '\n' || c == '\t') {
+			buf_addstr(buf, c == '\n' ? "\\n" : "\\t");
+		} else {
+			buf_addf(buf, c < 0x80 ? "\\x%02x" : "\\u%04x", c);
 		}
 	}
 }

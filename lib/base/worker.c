@@ -15,24 +15,6 @@
 /* A name that `pkill uspl-apply` and the like don't find. */
 #define NAME "uspl-worker"
 
-static bool is_wanted(void)
-{
-	const char *setting = getenv("USPL_WORKER");
-
-	return !setting || strcmp(setting, "none") != 0;
-}
-
-static void become_worker(pid_t starter, const sigset_t *mask)
-{
-	setsid();
-	prctl(PR_SET_NAME, NAME);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	/* The starter has died before, and no signal comes any more. */
-	if (getppid() != starter)
-		raise(SIGTERM);
-	sigprocmask(SIG_SETMASK, mask, NULL);
-}
-
 /* The worker has ended by that signal: so do we. It has left the core, if there is one. */
 static void end_by(int sig)
 {
@@ -47,39 +29,33 @@ static void end_by(int sig)
 	sigprocmask(SIG_UNBLOCK, &only, NULL);
 }
 
-/* True once it has ended. */
-static bool has_ended(pid_t worker, int *ret_status)
-{
-	int status;
-	pid_t got = waitpid(worker, &status, WNOHANG);
-
-	if (got == 0 || (got < 0 && errno == EINTR))
-		return false;
-	if (got == worker && WIFSIGNALED(status))
-		end_by(WTERMSIG(status));
-	*ret_status = got == worker && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
-	return true;
-}
-
 /* The signals that we wait for are blocked: those that come are passed on. */
 static int await_worker(pid_t worker, const sigset_t *passed)
 {
 	int status, sig;
+	pid_t got;
 
-	while (!has_ended(worker, &status))
+	for (;;) {
+		got = waitpid(worker, &status, WNOHANG);
+		if (got != 0 && (got > 0 || errno != EINTR))
+			break;
 		if (sigwait(passed, &sig) == 0 && sig != SIGCHLD)
 			kill(worker, sig);
-	return status;
+	}
+	if (got == worker && WIFSIGNALED(status))
+		end_by(WTERMSIG(status));
+	return got == worker && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
 }
 
 bool worker_begin(int *ret_status)
 {
 	static const int own[] = { SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGSEGV,
 				   SIGBUS,  SIGILL,  SIGFPE,  SIGABRT };
+	const char *setting = getenv("USPL_WORKER");
 	pid_t starter = getpid(), worker;
 	sigset_t passed, old;
 
-	if (!is_wanted())
+	if (setting && !strcmp(setting, "none"))
 		return true;
 	sigfillset(&passed);
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
@@ -89,7 +65,13 @@ bool worker_begin(int *ret_status)
 	sigprocmask(SIG_BLOCK, &passed, &old);
 	worker = fork();
 	if (worker == 0) {
-		become_worker(starter, &old);
+		setsid();
+		prctl(PR_SET_NAME, NAME);
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		/* The starter has died before, and no signal comes any more. */
+		if (getppid() != starter)
+			raise(SIGTERM);
+		sigprocmask(SIG_SETMASK, &old, NULL);
 		return true;
 	}
 	if (worker > 0)

@@ -30,28 +30,21 @@ struct fields {
 	size_t n;
 };
 
-/* The longest beginning that isn't longer, and ends with a whole character. */
-static size_t cut(const char *text, size_t len, size_t max)
-{
-	uint32_t c;
-	size_t end = 0, n;
-
-	while (end < len && (n = text_decode(text + end, len - end, &c)) && end + n <= max)
-		end += n;
-	return end;
-}
-
 /* Texts from strangers are escaped: a line stays a line, and a field a field. */
 static void add(struct fields *fields, const char *name, const char *word, const char *text)
 {
 	struct field *field = &fields->items[fields->n];
 	auto_buf struct buf clean = { 0 };
-	size_t len;
+	size_t len = 0, n;
+	uint32_t c;
 
 	if (!text || !*text || fields->n == FIELDS_MAX)
 		return;
 	text_add_printable(&clean, text, strnlen(text, AUDIT_TEXT_MAX), false);
-	len = cut(buf_str(&clean), clean.len, sizeof(field->text) - 1);
+	/* The longest beginning that fits, and ends with a whole character. */
+	while (len < clean.len && (n = text_decode(clean.data + len, clean.len - len, &c)) &&
+	       len + n < sizeof(field->text))
+		len += n;
 	memcpy(field->text, buf_str(&clean), len);
 	field->text[len] = '\0';
 	field->name = name;
@@ -176,12 +169,6 @@ static bool means_no_log(int error)
 	return error == ENOENT || error == ENOTDIR || error == ECONNREFUSED;
 }
 
-static int fail_send(const char *path, int error, struct uspl_err *err)
-{
-	return uspl_fail(err, USPL_E_SYSTEM, "the log '%s' doesn't take what was done: %s", path,
-			 error == EAGAIN ? "it is busy" : strerror(error));
-}
-
 int audit_send(const struct audit_event *event, const struct caller *caller, const char *socket,
 	       struct uspl_err *err)
 {
@@ -208,5 +195,6 @@ int audit_send(const struct audit_event *event, const struct caller *caller, con
 			return 0;
 	}
 	stuck = true;
-	return fail_send(path, errno, err);
+	return uspl_fail(err, USPL_E_SYSTEM, "the log '%s' doesn't take what was done: %s", path,
+			 errno == EAGAIN ? "it is busy" : strerror(errno));
 }

@@ -29,15 +29,6 @@ static uid_t parse_uid(const char *text)
 									 : (uid_t)value;
 }
 
-static uid_t read_loginuid(void)
-{
-	auto_buf struct buf text = { 0 };
-
-	if (file_read("/proc/self/loginuid", &text, NULL) != 0)
-		return CALLER_NOBODY;
-	return parse_uid(buf_str(&text));
-}
-
 static bool has_ptrace(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -49,7 +40,11 @@ static bool has_ptrace(void)
 
 void caller_find(struct caller *ret)
 {
-	*ret = (struct caller){ .uid = getuid(), .loginuid = read_loginuid() };
+	auto_buf struct buf loginuid = { 0 };
+
+	*ret = (struct caller){ .uid = getuid(), .loginuid = CALLER_NOBODY };
+	if (file_read("/proc/self/loginuid", &loginuid, NULL) == 0)
+		ret->loginuid = parse_uid(buf_str(&loginuid));
 	ret->sudo_uid = ret->uid ? CALLER_NOBODY : parse_uid(secure_getenv("SUDO_UID"));
 	ret->by = ret->loginuid != CALLER_NOBODY   ? ret->loginuid
 		  : ret->sudo_uid != CALLER_NOBODY ? ret->sudo_uid

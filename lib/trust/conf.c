@@ -41,36 +41,11 @@ static bool is_clean(const char *text, size_t len)
 	return true;
 }
 
-/* "[name]"; NULL if it isn't of this form. */
-static char *take_section(char *text)
-{
-	size_t len = strlen(text);
-
-	if (len < 3 || text[len - 1] != ']')
-		return NULL;
-	text[len - 1] = '\0';
-	text = trim(text + 1);
-	return *text && !strpbrk(text, "[]") ? text : NULL;
-}
-
-/* "key = value". False if it isn't of this form. */
-static bool take_pair(char *text, struct conf_line *line)
-{
-	char *equals = strchr(text, '='), *key;
-
-	if (!equals)
-		return false;
-	*equals = '\0';
-	key = trim(text);
-	line->key = key;
-	line->value = trim(equals + 1);
-	return *key && !key[strspn(key, key_letters)] && *line->value;
-}
-
 static int read_line(struct conf *conf, char *text, int number, const char **section,
 		     struct uspl_err *err)
 {
 	struct conf_line *line;
+	char *end;
 	bool good;
 
 	if (!is_clean(text, strlen(text)))
@@ -83,15 +58,25 @@ static int read_line(struct conf *conf, char *text, int number, const char **sec
 		return uspl_fail_nomem(err);
 	line->number = number;
 	if (*text == '[') {
-		*section = take_section(text);
-		good = *section != NULL;
+		end = text + strlen(text) - 1;
+		good = end > text + 1 && *end == ']';
+		*end = '\0';
+		*section = text = trim(text + 1);
+		good = good && *text && !strpbrk(text, "[]");
 	} else {
-		good = take_pair(text, line);
+		end = strchr(text, '=');
+		good = end != NULL;
+		if (end)
+			*end = '\0';
+		line->key = text = trim(text);
+		line->value = end ? trim(end + 1) : "";
+		good = good && *text && !text[strspn(text, key_letters)] && *line->value;
 	}
 	line->section = *section;
-	return good ? 0
-		    : uspl_fail(err, USPL_E_FILE,
-				"line %d is neither 'key = value' nor '[section]'", number);
+	if (!good)
+		return uspl_fail(err, USPL_E_FILE,
+				 "line %d is neither 'key = value' nor '[section]'", number);
+	return 0;
 }
 
 int conf_read(const char *text, size_t len, struct conf *ret, struct uspl_err *err)

@@ -179,14 +179,6 @@ void key_secret_wipe(struct key_secret *secret)
 	sodium_memzero(secret, sizeof(*secret));
 }
 
-/* What another file says of a key that was found already. */
-static void add_limits(struct key *key, const struct key *other)
-{
-	key->revoked |= other->revoked;
-	if (other->not_after && (!key->not_after || other->not_after < key->not_after))
-		key->not_after = other->not_after;
-}
-
 static int read_listed(const char *file, struct key *ret, struct uspl_err *err)
 {
 	auto_free char *name = file_join(KEY_FOLDER, file);
@@ -222,7 +214,10 @@ int key_find(const char *id, struct key *ret, struct uspl_err *err)
 			continue;
 		if (!found.id[0])
 			found = key;
-		add_limits(&found, &key);
+		/* Another file may limit a key that was found already. */
+		found.revoked |= key.revoked;
+		if (key.not_after && (!found.not_after || key.not_after < found.not_after))
+			found.not_after = key.not_after;
 	}
 	*ret = found;
 	return 0;

@@ -58,16 +58,6 @@ static const char *take_minute(const char *text, int *ret)
 	return minute < 60 && *ret <= 24 * 60 ? text + 5 : NULL;
 }
 
-static int take_hours(const struct conf_line *line, struct policy_rule *rule, struct uspl_err *err)
-{
-	const char *at = take_minute(line->value, &rule->from_minute);
-
-	at = at && *at == '-' ? take_minute(at + 1, &rule->to_minute) : NULL;
-	if (!at || *at || rule->from_minute == rule->to_minute)
-		return fail_line(line, "of the form 22:00-05:30", err);
-	return 0;
-}
-
 /* A list whose words a function knows; NULL: any words. */
 static int take_list(const struct conf_line *line, bool (*knows)(const char *word, size_t len),
 		     const char **ret, struct uspl_err *err)
@@ -121,29 +111,28 @@ static int fail_key(const struct conf_line *line, struct uspl_err *err)
 			 line->section, line->key);
 }
 
-static int fail_twice(const struct conf_line *line, struct uspl_err *err)
-{
-	return uspl_fail(err, USPL_E_FILE, "line %d: [%s] has '%s' twice", line->number,
-			 line->section, line->key);
-}
-
 static int read_rule_line(const struct conf_line *line, struct policy_rule *rule,
 			  struct uspl_err *err)
 {
 	bool (*knows)(const char *word, size_t len) = NULL;
-	const char **list = list_of(rule, line->key, &knows);
+	const char **list = list_of(rule, line->key, &knows), *at;
 
 	if (list && *list)
-		return fail_twice(line, err);
+		return uspl_fail(err, USPL_E_FILE, "line %d: [%s] has '%s' twice", line->number,
+				 line->section, line->key);
 	if (list)
 		return take_list(line, knows, list, err);
 	if (!strcmp(line->key, "action"))
 		return take_choice(line, "refuse", "allow", &rule->refuses, err);
-	if (!strcmp(line->key, "hours"))
-		return take_hours(line, rule, err);
 	if (!strcmp(line->key, "longest-stop"))
 		return take_time(line, &rule->longest_stop_s, err);
-	return fail_key(line, err);
+	if (strcmp(line->key, "hours") != 0)
+		return fail_key(line, err);
+	at = take_minute(line->value, &rule->from_minute);
+	at = at && *at == '-' ? take_minute(at + 1, &rule->to_minute) : NULL;
+	if (!at || *at || rule->from_minute == rule->to_minute)
+		return fail_line(line, "of the form 22:00-05:30", err);
+	return 0;
 }
 
 static int read_policy_line(const struct conf_line *line, struct policy *policy,
@@ -215,28 +204,16 @@ int policy_parse(const char *text, size_t len, struct policy *ret, struct uspl_e
 	return 0;
 }
 
-/* The file, if it is there. */
-static int read_file(struct policy *ret, bool *ret_there, struct uspl_err *err)
-{
-	auto_buf struct buf text = { 0 };
-	struct uspl_err why = { 0 };
-	int rc = etc_read(POLICY_FILE, &text, ret_there, err);
-
-	if (rc || !*ret_there)
-		return rc;
-	rc = policy_parse(buf_str(&text), text.len, ret, &why);
-	if (rc)
-		return uspl_fail(err, USPL_E_POLICY, "the policy '%s/" POLICY_FILE "' is wrong: %s",
-				 etc_folder(), why.msg);
-	return 0;
-}
-
 int policy_read(const struct caller *caller, struct policy *ret, struct uspl_err *err)
 {
-	struct uspl_err why = { 0 };
+	auto_buf struct buf text = { 0 };
+	struct uspl_err why = { 0 }, wrong = { 0 };
 	bool there = false;
-	int rc = read_file(ret, &there, &why);
+	int rc = etc_read(POLICY_FILE, &text, &there, &why);
 
+	if (!rc && there && policy_parse(buf_str(&text), text.len, ret, &wrong) != 0)
+		rc = uspl_fail(&why, USPL_E_POLICY, "the policy '%s/" POLICY_FILE "' is wrong: %s",
+			       etc_folder(), wrong.msg);
 	ret->binds = there && caller->privileged;
 	if (!rc || !caller->privileged)
 		return 0;

@@ -190,15 +190,6 @@ static int check_statement(const struct key *key, const char *text, size_t n_sig
 	return 0;
 }
 
-static void fill_signer(const struct key *key, const struct statement *statement,
-			struct signature_signer *ret)
-{
-	*ret = (struct signature_signer){ .signed_at = statement->signed_at };
-	memcpy(ret->key, key->id, sizeof(ret->key));
-	memcpy(ret->name, key->name, sizeof(ret->name));
-	memcpy(ret->comment, statement->comment, sizeof(ret->comment));
-}
-
 /* A key of the machine's that may be used at that time. */
 static int check_key(const struct key *key, const struct signature_terms *terms,
 		     struct uspl_err *err)
@@ -217,23 +208,6 @@ static int check_key(const struct key *key, const struct signature_terms *terms,
 	uspl_fail(err, USPL_E_UNTRUSTED, "it is signed with the key '%s' (%s), which expired on %s",
 		  key->id, key->name, end);
 	uspl_hint(err, "sign it anew, with a key that is good");
-	return -USPL_E_UNTRUSTED;
-}
-
-static int fail_unknown(const char *id, struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_UNTRUSTED, "it is signed with the key '%s', which isn't known here",
-		  id);
-	uspl_hint(err, "if its owner is to be trusted, put the public key into '%s/" KEY_FOLDER "'",
-		  etc_folder());
-	return -USPL_E_UNTRUSTED;
-}
-
-static int fail_unsigned(const char *path, struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_UNTRUSTED, "it is not signed: there is no '%s" SIGNATURE_SUFFIX "'",
-		  path);
-	uspl_hint(err, "'uspl-sign --key=KEY UPDATE' signs one");
 	return -USPL_E_UNTRUSTED;
 }
 
@@ -273,8 +247,14 @@ int signature_check_file(const char *path, const void *data, size_t len,
 	*ret = (struct signature_signer){ 0 };
 	if (rc)
 		return rc;
-	if (!there)
-		return terms->required ? fail_unsigned(path, err) : 0;
+	if (!there && !terms->required)
+		return 0;
+	if (!there) {
+		uspl_fail(err, USPL_E_UNTRUSTED,
+			  "it is not signed: there is no '%s" SIGNATURE_SUFFIX "'", path);
+		uspl_hint(err, "'uspl-sign --key=KEY UPDATE' signs one");
+		return -USPL_E_UNTRUSTED;
+	}
 	rc = read_statement(buf_str(&text), text.len, &statement, &n_signed, err);
 	if (rc)
 		return rc;
@@ -284,8 +264,15 @@ int signature_check_file(const char *path, const void *data, size_t len,
 		rc = key_find(statement.key, &key, err);
 	if (rc)
 		return rc;
-	if (!key.id[0] && terms->required)
-		return fail_unknown(statement.key, err);
+	if (!key.id[0] && terms->required) {
+		uspl_fail(err, USPL_E_UNTRUSTED,
+			  "it is signed with the key '%s', which isn't known here", statement.key);
+		uspl_hint(err,
+			  "if its owner is to be trusted, put the public key into '%s/" KEY_FOLDER
+			  "'",
+			  etc_folder());
+		return -USPL_E_UNTRUSTED;
+	}
 	if (!key.id[0]) {
 		log_info("trust", "'%s' is signed with the key '%s', which isn't known here", path,
 			 statement.key);
@@ -297,7 +284,10 @@ int signature_check_file(const char *path, const void *data, size_t len,
 	rc = check_key(&key, terms, err);
 	if (rc)
 		return rc;
-	fill_signer(&key, &statement, ret);
+	ret->signed_at = statement.signed_at;
+	memcpy(ret->key, key.id, sizeof(ret->key));
+	memcpy(ret->name, key.name, sizeof(ret->name));
+	memcpy(ret->comment, statement.comment, sizeof(ret->comment));
 	buf_add(ret_text, text.data, text.len);
 	return ret_text->oom ? uspl_fail_nomem(err) : 0;
 }

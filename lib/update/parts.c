@@ -9,19 +9,6 @@
 
 enum { NAME_MAX_BYTES = 255 };
 
-static bool is_printable(const char *name)
-{
-	size_t len = strlen(name);
-	uint32_t c;
-
-	for (size_t i = 0, n; i < len; i += n) {
-		n = text_decode(name + i, len - i, &c);
-		if (!n || text_is_control(c))
-			return false;
-	}
-	return true;
-}
-
 static bool is_dots(const char *component, size_t len)
 {
 	return (len == 1 && component[0] == '.') || (len == 2 && !memcmp(component, "..", 2));
@@ -29,11 +16,16 @@ static bool is_dots(const char *component, size_t len)
 
 int parts_check_name(const char *name, struct uspl_err *err)
 {
-	size_t len;
+	size_t len = strlen(name), n;
+	uint32_t c;
 
-	if (!is_printable(name))
-		return uspl_fail(err, USPL_E_HOSTILE, "an entry's name holds control characters");
-	if (strlen(name) > NAME_MAX_BYTES)
+	for (size_t i = 0; i < len; i += n) {
+		n = text_decode(name + i, len - i, &c);
+		if (!n || text_is_control(c))
+			return uspl_fail(err, USPL_E_HOSTILE,
+					 "an entry's name holds control characters");
+	}
+	if (len > NAME_MAX_BYTES)
 		return uspl_fail(err, USPL_E_HOSTILE, "an entry's name has more than %d bytes",
 				 NAME_MAX_BYTES);
 	for (const char *p = name;; p += len + 1) {

@@ -127,11 +127,17 @@ static void add_hex(struct json *json, const char *key, const uint8_t *bytes, si
 	json_string(json, key, text);
 }
 
-static void write_data(struct json *json, const struct update_target *target)
+int stated_write(struct json *json, const struct update_target *target, struct uspl_err *err)
 {
+	const struct update_state *state;
 	const struct update_datum *datum;
 
-	json_open(json, "data", '[');
+	if (target->states.n > STATES_MAX || target->data.n > STATES_MAX)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "'%s' has more than %d states or initial values", target->name,
+				 STATES_MAX);
+	if (target->data.n)
+		json_open(json, "data", '[');
 	vec_for_each (&target->data, datum) {
 		json_open(json, NULL, '{');
 		json_string(json, "symbol", datum->symbol);
@@ -139,19 +145,8 @@ static void write_data(struct json *json, const struct update_target *target)
 		add_hex(json, "is", datum->is, datum->len);
 		json_close(json, '}');
 	}
-	json_close(json, ']');
-}
-
-int stated_write(struct json *json, const struct update_target *target, struct uspl_err *err)
-{
-	const struct update_state *state;
-
-	if (target->states.n > STATES_MAX || target->data.n > STATES_MAX)
-		return uspl_fail(err, USPL_E_UNSUPPORTED,
-				 "'%s' has more than %d states or initial values", target->name,
-				 STATES_MAX);
 	if (target->data.n)
-		write_data(json, target);
+		json_close(json, ']');
 	if (!target->states.n)
 		return 0;
 	json_open(json, "states", '[');

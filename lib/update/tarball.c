@@ -40,47 +40,16 @@ static const char *odd_kind(struct archive_entry *entry)
 	}
 }
 
-/*
- * The size that the header claims is checked first, so that a size that can't be right is refused
- * as such.
- */
-static int read_data(struct archive *reader, struct archive_entry *entry, const struct parts *parts,
-		     struct buf *data, struct uspl_err *err)
-{
-	int rc = parts_check_room(parts, (uint64_t)archive_entry_size(entry), err);
-	char chunk[16384];
-	la_ssize_t got;
-
-	if (rc)
-		return rc;
-	while ((got = archive_read_data(reader, chunk, sizeof(chunk))) > 0)
-		buf_add(data, chunk, (size_t)got);
-	return got < 0 ? bad_tar(err) : 0;
-}
-
-/*
- * Every entry is "FOLDER/NAME" with the same FOLDER. Returns NAME, within path; NULL out of memory
- * or if it isn't so.
- */
-static const char *name_in_folder(struct parts *parts, const char *path)
-{
-	size_t len = strcspn(path, "/");
-
-	if (!parts->folder)
-		parts->folder = strndup(path, len);
-	if (!parts->folder || strncmp(parts->folder, path, len) || parts->folder[len] || !path[len])
-		return NULL;
-	return path + len + 1;
-}
-
 static int read_entry(struct archive *reader, struct archive_entry *entry, struct parts *parts,
 		      struct uspl_err *err)
 {
-	const char *path = archive_entry_pathname(entry), *name, *odd = odd_kind(entry);
+	const char *path = archive_entry_pathname(entry), *odd = odd_kind(entry);
 	bool folder = archive_entry_filetype(entry) == AE_IFDIR;
 	auto_buf struct buf data = { 0 };
 	auto_free char *copy = NULL;
 	size_t len = path ? strlen(path) : 0;
+	char chunk[16384];
+	la_ssize_t got;
 	int rc;
 
 	if (!len)
@@ -96,15 +65,26 @@ static int read_entry(struct archive *reader, struct archive_entry *entry, struc
 		return uspl_fail(err, USPL_E_HOSTILE, "the entry '%s' is %s", copy, odd);
 	if (folder)
 		return 0;
-	name = name_in_folder(parts, copy);
-	if (!name)
+	/* Every entry is "FOLDER/NAME" with the same FOLDER. */
+	len = strcspn(copy, "/");
+	if (!parts->folder) {
+		parts->folder = strndup(copy, len);
+		if (!parts->folder)
+			return uspl_fail_nomem(err);
+	}
+	if (strncmp(parts->folder, copy, len) != 0 || parts->folder[len] || !copy[len])
 		return uspl_fail(
 			err, USPL_E_HOSTILE,
 			"the entry '%s' lies in no folder, or in another one than the rest", copy);
-	rc = read_data(reader, entry, parts, &data, err);
+	/* The size that the header claims comes first: one that can't be right is refused as such. */
+	rc = parts_check_room(parts, (uint64_t)archive_entry_size(entry), err);
 	if (rc)
 		return rc;
-	return parts_add(parts, name, &data, err);
+	while ((got = archive_read_data(reader, chunk, sizeof(chunk))) > 0)
+		buf_add(&data, chunk, (size_t)got);
+	if (got < 0)
+		return bad_tar(err);
+	return parts_add(parts, copy + len + 1, &data, err);
 }
 
 static int read_tar(const void *data, size_t len, struct parts *parts, struct uspl_err *err)

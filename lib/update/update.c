@@ -50,21 +50,11 @@ struct update *update_new(void)
 	return calloc(1, sizeof(struct update));
 }
 
-static void match_release(struct update_match *match)
-{
-	struct update_place *place;
-
-	vec_for_each (&match->places, place)
-		free(place->symbol);
-	vec_release(&match->places);
-	free(match->build_id);
-	free(match->file);
-}
-
 static void target_release(struct update_target *target)
 {
 	struct update_function *function;
 	struct update_match *match;
+	struct update_place *place;
 	struct update_hook *hook;
 	struct update_state *state;
 	struct update_datum *datum;
@@ -92,8 +82,13 @@ static void target_release(struct update_target *target)
 		free(function->reason);
 	}
 	vec_release(&target->functions);
-	vec_for_each (&target->matched, match)
-		match_release(match);
+	vec_for_each (&target->matched, match) {
+		vec_for_each (&match->places, place)
+			free(place->symbol);
+		vec_release(&match->places);
+		free(match->build_id);
+		free(match->file);
+	}
 	vec_release(&target->matched);
 	free(target->name);
 	free(target->path);

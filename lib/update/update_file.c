@@ -120,77 +120,42 @@ static int read_target_code(struct parts *parts, size_t i, struct update_target 
 	return stated_check(target, err);
 }
 
-static int check_folder(const struct parts *parts, const struct update *update,
-			struct uspl_err *err)
+/* From parts to an update. */
+static int assemble(struct parts *parts, struct update **ret, struct uspl_err *err)
 {
+	auto_update struct update *update = NULL;
 	const char *folder = parts->folder;
-
-	/* An unpacked update's folder may have been given another name. */
-	if (folder && (strncmp(folder, "uspl-", 5) || strcmp(folder + 5, update->id)))
-		return uspl_fail(err, USPL_E_FILE, "its folder is '%s', but its id is '%s'", folder,
-				 update->id);
-	return 0;
-}
-
-/* A part that we don't know may say something that we would have to heed. */
-static int check_all_used(const struct parts *parts, struct uspl_err *err)
-{
-	const struct part *part;
-
-	vec_for_each (&parts->items, part)
-		if (!part->used)
-			return uspl_fail(err, USPL_E_FORMAT, "format %d has no part '%s'",
-					 UPDATE_FORMAT, part->name);
-	return 0;
-}
-
-static int read_manifest(struct parts *parts, struct update **ret, struct uspl_err *err)
-{
 	struct part *part = NULL;
 	int rc = take_part(parts, manifest_part, &part, err);
 
 	if (rc)
 		return rc;
-	rc = manifest_read(part->data ? part->data : "", part->len, ret, err);
-	if (rc)
+	rc = manifest_read(part->data ? part->data : "", part->len, &update, err);
+	if (rc) {
 		uspl_context(err, "%s", manifest_part);
-	return rc;
-}
-
-static int read_patch(struct parts *parts, struct update *update, struct uspl_err *err)
-{
-	struct part *part = NULL;
-	int rc = take_part(parts, patch_part, &part, err);
-
+		return rc;
+	}
+	/* An unpacked update's folder may have been given another name. */
+	if (folder && (strncmp(folder, "uspl-", 5) || strcmp(folder + 5, update->id)))
+		return uspl_fail(err, USPL_E_FILE, "its folder is '%s', but its id is '%s'", folder,
+				 update->id);
+	rc = take_part(parts, patch_part, &part, err);
 	if (rc)
 		return rc;
 	update->patch_len = part->len;
 	update->patch = part->data ? take_ptr(part->data) : strdup("");
-	return update->patch ? 0 : uspl_fail_nomem(err);
-}
-
-/* From parts to an update. */
-static int assemble(struct parts *parts, struct update **ret, struct uspl_err *err)
-{
-	auto_update struct update *update = NULL;
-	int rc = read_manifest(parts, &update, err);
-
-	if (rc)
-		return rc;
-	rc = check_folder(parts, update, err);
-	if (rc)
-		return rc;
-	rc = read_patch(parts, update, err);
-	if (rc)
-		return rc;
+	if (!update->patch)
+		return uspl_fail_nomem(err);
 	for (size_t i = 0; i < update->targets.n; i++) {
 		rc = read_target_code(parts, i, &update->targets.items[i], err);
 		if (rc)
 			return rc;
 	}
-	rc = check_all_used(parts, err);
-	if (rc)
-		return rc;
+	/* A part that we don't know may say something that we would have to heed. */
+	vec_for_each (&parts->items, part)
+		if (!part->used)
+			return uspl_fail(err, USPL_E_FORMAT, "format %d has no part '%s'",
+					 UPDATE_FORMAT, part->name);
 	*ret = take_ptr(update);
 	return 0;
 }
@@ -250,32 +215,26 @@ static int read_bytes(const struct reading *reading, struct buf *data, struct up
 	return 0;
 }
 
-static int read_folder(const struct reading *reading, int fd, struct update **ret,
-		       struct uspl_err *err)
-{
-	auto_parts struct parts parts = { 0 };
-	int rc;
-
-	if (reading->terms && reading->terms->required)
-		return uspl_fail(err, USPL_E_UNTRUSTED,
-				 "it is unpacked: only the file uspl-ID.tar.gz can be signed");
-	if (reading->confined)
-		confine(CONFINE_LOOK);
-	rc = folder_read(fd, &parts, err);
-	return rc ? rc : assemble(&parts, ret, err);
-}
-
 static int read_open(const struct reading *reading, int fd, struct update **ret,
 		     struct uspl_err *err)
 {
+	auto_parts struct parts parts = { 0 };
 	auto_buf struct buf data = { 0 };
 	struct stat st;
 	int rc;
 
 	if (fstat(fd, &st) < 0)
 		return uspl_fail_errno(err, "cannot look at it");
-	if (S_ISDIR(st.st_mode))
-		return read_folder(reading, fd, ret, err);
+	if (S_ISDIR(st.st_mode)) {
+		if (reading->terms && reading->terms->required)
+			return uspl_fail(
+				err, USPL_E_UNTRUSTED,
+				"it is unpacked: only the file uspl-ID.tar.gz can be signed");
+		if (reading->confined)
+			confine(CONFINE_LOOK);
+		rc = folder_read(fd, &parts, err);
+		return rc ? rc : assemble(&parts, ret, err);
+	}
 	if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode))
 		return uspl_fail(err, USPL_E_FILE, "it is neither a file nor a folder");
 	rc = folder_read_file(fd, PARTS_MAX_BYTES, &data, err);
