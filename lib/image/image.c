@@ -28,9 +28,16 @@ const struct image_seg *image_seg_at(const struct image *image, taddr addr)
 	return NULL;
 }
 
-/* Reads what of [at, at + len) isn't there yet. */
-static bool fetch(const struct image *image, const struct image_seg *seg, size_t at, size_t len)
+const uint8_t *image_bytes(const struct image *image, taddr addr, size_t len)
 {
+	const struct image_seg *seg = image_seg_at(image, addr);
+	size_t at = seg ? addr - seg->start : 0;
+
+	if (!seg || !seg->bytes || len > seg->len - at)
+		return NULL;
+	if (!seg->there || !len)
+		return seg->bytes + at;
+	/* Pieces that aren't there yet are read. */
 	for (size_t i = at / IMAGE_PIECE; i <= (at + len - 1) / IMAGE_PIECE; i++) {
 		size_t from = i * IMAGE_PIECE, left = seg->len - from;
 
@@ -38,20 +45,10 @@ static bool fetch(const struct image *image, const struct image_seg *seg, size_t
 			continue;
 		if (!image->read(image->read_ctx, seg->start + from, seg->bytes + from,
 				 left < IMAGE_PIECE ? left : IMAGE_PIECE))
-			return false;
+			return NULL;
 		seg->there[i] = 1;
 	}
-	return true;
-}
-
-const uint8_t *image_bytes(const struct image *image, taddr addr, size_t len)
-{
-	const struct image_seg *seg = image_seg_at(image, addr);
-
-	if (!seg || !seg->bytes || len > seg->len - (addr - seg->start) ||
-	    (seg->there && len && !fetch(image, seg, addr - seg->start, len)))
-		return NULL;
-	return seg->bytes + (addr - seg->start);
+	return seg->bytes + at;
 }
 
 void image_forget(const struct image *image, taddr *from, taddr addr)
@@ -159,26 +156,21 @@ bool image_redirect(struct image *image, taddr from, taddr to)
 	return true;
 }
 
-static const struct image_redirect *redirect_from(const struct image *image, taddr addr)
-{
-	const struct image_redirect *redirect;
-
-	vec_for_each (&image->redirects, redirect)
-		if (redirect->from == addr)
-			return redirect;
-	return NULL;
-}
-
 taddr image_follow(const struct image *image, taddr addr)
 {
 	const struct image_redirect *redirect;
+	taddr from;
 
 	/* Each is followed once at most: a circle, which no update makes, must not hold us. */
 	for (size_t i = 0; i < image->redirects.n; i++) {
-		redirect = redirect_from(image, addr);
-		if (!redirect)
+		from = addr;
+		vec_for_each (&image->redirects, redirect)
+			if (redirect->from == from) {
+				addr = redirect->to;
+				break;
+			}
+		if (addr == from)
 			break;
-		addr = redirect->to;
 	}
 	return addr;
 }

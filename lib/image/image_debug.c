@@ -203,17 +203,6 @@ static bool has_link_to_shared(Elf *elf)
  */
 enum trust { TRUSTED, ONLY_SYSTEM, NOTHING };
 
-static enum trust trust_in(const struct image_backing *backing)
-{
-	struct stat st;
-
-	if (geteuid())
-		return TRUSTED;
-	if (fstat(backing->fd, &st) || (st.st_uid && has_link_to_shared(backing->elf)))
-		return NOTHING;
-	return leads_through_roots(backing->path) ? TRUSTED : ONLY_SYSTEM;
-}
-
 /* libdwfl's own list of folders. The empty one in front is the program's. */
 #define USUAL_PLACES ":.debug:/usr/lib/debug"
 
@@ -286,13 +275,22 @@ static Dwfl_Module *report(struct image_backing *backing, bool pristine)
 		.find_debuginfo = find_debuginfo,
 	};
 	static char places[] = "/usr/lib/debug", *system_places = places;
-	enum trust trust = pristine ? TRUSTED : trust_in(backing);
+	enum trust trust = TRUSTED;
 	const char *path = backing->path;
-	int fd = pristine           ? fcntl(backing->fd, F_DUPFD_CLOEXEC, 0)
-		 : trust == NOTHING ? -1
-				    : copy_of(backing->fd, backing->elf);
 	Dwfl_Module *mod;
+	struct stat st;
 	void **data;
+	int fd;
+
+	if (!pristine && !geteuid()) {
+		if (fstat(backing->fd, &st) || (st.st_uid && has_link_to_shared(backing->elf)))
+			trust = NOTHING;
+		else if (!leads_through_roots(path))
+			trust = ONLY_SYSTEM;
+	}
+	fd = pristine           ? fcntl(backing->fd, F_DUPFD_CLOEXEC, 0)
+	     : trust == NOTHING ? -1
+				: copy_of(backing->fd, backing->elf);
 
 	backing->callbacks = standard;
 	backing->callbacks.debuginfo_path = backing->debug_path    ? &backing->debug_path

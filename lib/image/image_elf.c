@@ -124,26 +124,13 @@ void image_sort_symbols(struct image *image)
 		qsort(image->syms.items, image->syms.n, sizeof(*image->syms.items), by_address);
 }
 
-/*
- * A table that was thinned out (ld's --retain-symbols-file, -x; strip -x) lacks functions, though
- * it isn't gone. Those that are linked into each program, such as deregister_tm_clones, tell.
- */
-static bool has_local_functions(const struct image *image)
-{
-	const struct image_sym *sym;
-
-	vec_for_each (&image->syms, sym)
-		if (sym->bind == STB_LOCAL && sym->type == STT_FUNC)
-			return true;
-	return false;
-}
-
 int image_add_symbols(struct image *image, Elf *elf, int64_t bias, bool *ret_complete,
 		      struct uspl_err *err)
 {
 	GElf_Shdr shdr;
 	Elf_Scn *scn = find_section(elf, SHT_SYMTAB, &shdr);
 	bool has_table = scn != NULL;
+	const struct image_sym *sym;
 	int rc;
 
 	if (!scn)
@@ -152,7 +139,17 @@ int image_add_symbols(struct image *image, Elf *elf, int64_t bias, bool *ret_com
 	if (rc)
 		return rc;
 	image_sort_symbols(image);
-	*ret_complete = has_table && has_local_functions(image);
+	*ret_complete = false;
+	/*
+	 * A table that was thinned out (ld's --retain-symbols-file, -x; strip -x) lacks functions,
+	 * though it isn't gone. Those that are linked into each program, such as
+	 * deregister_tm_clones, tell.
+	 */
+	vec_for_each (&image->syms, sym)
+		if (has_table && sym->bind == STB_LOCAL && sym->type == STT_FUNC) {
+			*ret_complete = true;
+			break;
+		}
 	return 0;
 }
 

@@ -94,32 +94,27 @@ static int load_segments(struct image *image, Elf *elf, taddr *ret_frames, struc
 	return 0;
 }
 
-/* Where a symbol of the dynamic table is, or is taken to be. */
-static taddr symbol_address(const struct image *image, Elf_Data *syms, size_t index)
-{
-	GElf_Sym sym;
-
-	if (!index || !syms || !gelf_getsym(syms, (int)index, &sym))
-		return 0;
-	if (sym.st_shndx != SHN_UNDEF || sym.st_value)
-		return sym.st_value;
-	return image->end + OUTSIDE_GAP + index * OUTSIDE_STEP;
-}
-
 /* Writes what the dynamic linker would; what it alone can know stays 0, and isn't compared. */
 static void relocate(struct image *image, Elf_Data *syms, const GElf_Rela *rela)
 {
 	enum reloc_kind kind = arch_native()->dynamic_reloc(GELF_R_TYPE(rela->r_info));
 	size_t index = GELF_R_SYM(rela->r_info);
 	struct image_seg *seg = (struct image_seg *)image_seg_at(image, rela->r_offset);
-	uint64_t value = symbol_address(image, syms, index) + (uint64_t)rela->r_addend;
+	uint64_t value = (uint64_t)rela->r_addend;
+	bool named, outside;
 	GElf_Sym sym;
 
+	named = index && syms && gelf_getsym(syms, (int)index, &sym);
+	outside = named && sym.st_shndx == SHN_UNDEF;
+	/* What lies outside of the file is taken to be behind its end. */
+	if (outside && !sym.st_value)
+		value += image->end + OUTSIDE_GAP + index * OUTSIDE_STEP;
+	else if (named)
+		value += sym.st_value;
 	if (!seg || !seg->bytes || seg->len - (rela->r_offset - seg->start) < sizeof(value))
 		return;
 	if (kind == RELOC_TPOFF) {
-		if (index && syms && gelf_getsym(syms, (int)index, &sym) &&
-		    sym.st_shndx == SHN_UNDEF)
+		if (outside)
 			return;
 		value += (uint64_t)image->tls_offset;
 	} else if (kind != RELOC_ABS) {

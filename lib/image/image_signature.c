@@ -159,23 +159,11 @@ static bool points_to_text(Dwarf_Die *type)
 	return dwarf_tag(&to) == DW_TAG_base_type && name && !strcmp(name, "char");
 }
 
-static uint8_t kind_of_base(Dwarf_Die *type)
-{
-	switch (number_of(type, DW_AT_encoding)) {
-	case DW_ATE_signed:
-	case DW_ATE_signed_char:
-		return USPL_PROBE_SIGNED;
-	case DW_ATE_float:
-		return USPL_PROBE_FLOAT;
-	default:
-		return USPL_PROBE_UNSIGNED;
-	}
-}
-
 /* What the value is, as far as it is one that fits into 8 bytes. */
 static void fill_kind(Dwarf_Die *type, struct image_value *value)
 {
 	int tag = dwarf_tag(type);
+	uint64_t encoding = tag == DW_TAG_base_type ? number_of(type, DW_AT_encoding) : 0;
 
 	value->type = call_type_of(type);
 	value->width = value->type.size < WORD_LEN ? (uint8_t)value->type.size : WORD_LEN;
@@ -185,13 +173,15 @@ static void fill_kind(Dwarf_Die *type, struct image_value *value)
 		value->kind = USPL_PROBE_POINTER;
 	else if (tag == DW_TAG_enumeration_type)
 		value->kind = USPL_PROBE_SIGNED;
+	else if (encoding == DW_ATE_signed || encoding == DW_ATE_signed_char)
+		value->kind = USPL_PROBE_SIGNED;
 	else if (tag == DW_TAG_base_type)
-		value->kind = kind_of_base(type);
+		value->kind = encoding == DW_ATE_float ? USPL_PROBE_FLOAT : USPL_PROBE_UNSIGNED;
 	if (value->type.size > WORD_LEN)
 		value->kind = 0;
 	if (tag == DW_TAG_enumeration_type)
 		value->names = enumerators_of(type);
-	else if (tag == DW_TAG_base_type && number_of(type, DW_AT_encoding) == DW_ATE_boolean)
+	else if (encoding == DW_ATE_boolean)
 		value->names = strdup("false=0,true=1");
 }
 
@@ -239,16 +229,6 @@ static int add_params(Dwarf_Die *function, Dwarf_Addr entry, struct image_signat
 	return 0;
 }
 
-/* A copy of the function takes its arguments in other places than the function would. */
-static bool is_clone(const struct image *image, taddr addr)
-{
-	const struct image_sym *sym = image_sym_at(image, addr);
-
-	return sym && sym->addr == addr &&
-	       (strstr(sym->name, ".isra.") || strstr(sym->name, ".constprop.") ||
-		strstr(sym->name, ".part."));
-}
-
 /*
  * By the calling convention, but for what the debugging information puts into a register at the
  * first instruction: compilers change the arguments of functions that no other unit calls.
@@ -258,6 +238,7 @@ static int find_places(const struct image *image, taddr addr, struct image_signa
 {
 	auto_free struct call_type *types = calloc(out->args.n + 1, sizeof(*types));
 	auto_free struct call_place *places = calloc(out->args.n + 1, sizeof(*places));
+	const struct image_sym *sym = image_sym_at(image, addr);
 
 	if (!types || !places)
 		return uspl_fail_nomem(err);
@@ -267,8 +248,13 @@ static int find_places(const struct image *image, taddr addr, struct image_signa
 		types[i] = out->args.items[i].type;
 	arch_native()->call_places(out->has_result ? &out->result.type : NULL, types, out->args.n,
 				   places);
+	/* A copy of the function takes its arguments in other places than the function would. */
+	if (sym && sym->addr == addr &&
+	    (strstr(sym->name, ".isra.") || strstr(sym->name, ".constprop.") ||
+	     strstr(sym->name, ".part.")))
+		return 0;
 	for (size_t i = 0; i < out->args.n; i++)
-		if (out->args.items[i].place.from == USPL_LISTEN_NOWHERE && !is_clone(image, addr))
+		if (out->args.items[i].place.from == USPL_LISTEN_NOWHERE)
 			out->args.items[i].place = places[i];
 	return 0;
 }

@@ -41,27 +41,20 @@ static bool find_insn(const struct link *link, const struct objsec *sec, uint64_
 	return false;
 }
 
-/* True if the relocation is the distance in a direct call or jump. */
-static bool is_branch(const struct link *link, const struct objsec *sec, const struct objrel *rel)
+bool link_may_use_stub(const struct link *link, const struct objsec *sec, const struct objrel *rel,
+		       const struct reloc_info *info)
 {
 	struct link_detour at = { 0 };
 	struct insn insn;
 
-	return objsec_is_code(sec) && find_insn(link, sec, rel->offset, &at) &&
-	       link->arch->insn_decode(sec->data + at.insn, at.insn_len, &insn) &&
-	       insn.rel_size == link->arch->reloc(rel->type)->size &&
-	       at.insn + insn.rel_off == rel->offset;
-}
-
-bool link_may_use_stub(const struct link *link, const struct objsec *sec, const struct objrel *rel,
-		       const struct reloc_info *info)
-{
 	if (rel->sym->type == STT_SECTION)
 		return false;
 	if (info->kind == RELOC_PLT)
 		return true;
-	if (info->kind == RELOC_PCREL && link->far)
-		return is_branch(link, sec, rel);
+	if (info->kind == RELOC_PCREL && link->far) /* the distance in a direct call or jump */
+		return objsec_is_code(sec) && find_insn(link, sec, rel->offset, &at) &&
+		       link->arch->insn_decode(sec->data + at.insn, at.insn_len, &insn) &&
+		       insn.rel_size == info->size && at.insn + insn.rel_off == rel->offset;
 	return !strcmp(sec->name, ".eh_frame") && info->kind == RELOC_ABS &&
 	       info->size < sizeof(taddr) && rel->sym->shndx == SHN_UNDEF && !rel->sym->sec;
 }
@@ -175,18 +168,6 @@ static bool encode(const struct link *link, const struct link_detour *item,
 	       link_note_compiled(link, detour, compiled, value);
 }
 
-/* The function that tells the distance of what the relocation refers to; 0: there is none. */
-static taddr helper_for(const struct link *link, const struct objrel *rel)
-{
-	const struct link_symbol *sym = link_symbol_of(link, rel->sym);
-	bool from_block =
-		link->arch->reloc(rel->type)->kind == RELOC_DTPOFF && link_counts_from_block(link);
-
-	if (!sym->lent)
-		return link_threads_helper(link, from_block);
-	return from_block ? sym->value.lent_from_block : sym->value.lent_distance;
-}
-
 bool link_take_detour(const struct link *link, const struct objrel *rel, taddr value)
 {
 	const struct link_detour *item = find_detour(link, rel);
@@ -209,12 +190,18 @@ int link_take_distance(const struct link *link, const struct objrel *rel, uint64
 		       struct uspl_err *err)
 {
 	const struct link_detour *item = find_detour(link, rel);
+	const struct link_symbol *sym = link_symbol_of(link, rel->sym);
+	bool from_block =
+		link->arch->reloc(rel->type)->kind == RELOC_DTPOFF && link_counts_from_block(link);
 	bool fits = (int64_t)offset >= INT32_MIN && (int64_t)offset <= INT32_MAX;
 	struct detour detour;
 
 	if (item && fits) {
 		detour = describe(link, item);
-		detour.helper = helper_for(link, rel);
+		/* The function that tells the distance; 0: there is none. */
+		detour.helper = !sym->lent   ? link_threads_helper(link, from_block)
+				: from_block ? sym->value.lent_from_block
+					     : sym->value.lent_distance;
 		detour.offset = (int32_t)offset;
 		if (detour.helper && encode(link, item, &detour, offset))
 			return 0;

@@ -110,30 +110,10 @@ static int relocate(const struct link *link, const struct objsec *sec, const str
 			 (unsigned long long)rel->offset, (unsigned long long)place, info->name);
 }
 
-/*
- * An instruction that goes through a detour is copied there: what else of it is to be relocated, a
- * constant behind its operand, must be in it by then. *swallow as in relocate.
- */
-static int relocate_rest(const struct link *link, const struct objsec *sec,
-			 const struct objrel *rel, uint64_t *swallow, struct uspl_err *err)
-{
-	const struct objrel *last = sec->rels.items + sec->rels.n;
-	uint64_t end = link_detour_end(link, rel), ignored = 0;
-
-	for (const struct objrel *other = rel + 1; other < last && other->offset < end; other++) {
-		int rc = relocate(link, sec, other, &ignored, err);
-
-		if (rc)
-			return rc;
-		*swallow = end;
-	}
-	return 0;
-}
-
 static int relocate_section(const struct link *link, const struct objsec *sec, struct uspl_err *err)
 {
-	const struct objrel *rel;
-	uint64_t swallow = 0;
+	const struct objrel *rel, *other, *last = sec->rels.items + sec->rels.n;
+	uint64_t swallow = 0, ignored = 0, end;
 
 	if (!link_is_loaded(link, sec))
 		return 0;
@@ -142,9 +122,17 @@ static int relocate_section(const struct link *link, const struct objsec *sec, s
 
 		if (rel->offset < swallow)
 			continue;
-		rc = relocate_rest(link, sec, rel, &swallow, err);
-		if (rc)
-			return rc;
+		/*
+		 * An instruction that goes through a detour is copied there: what else of it is to be
+		 * relocated, a constant behind its operand, must be in it by then.
+		 */
+		end = link_detour_end(link, rel);
+		for (other = rel + 1; other < last && other->offset < end; other++) {
+			rc = relocate(link, sec, other, &ignored, err);
+			if (rc)
+				return rc;
+			swallow = end;
+		}
 		rc = relocate(link, sec, rel, &swallow, err);
 		if (rc)
 			return rc;

@@ -51,19 +51,6 @@ static struct func *cold_part(const struct match *match, const struct func *func
 	return NULL;
 }
 
-/* Another function of the pre code that was found at the same place; NULL if there is none. */
-static const char *folded_func(const struct match *match, const struct func *func)
-{
-	for (size_t i = 0; i < match->pre->secs.n; i++) {
-		const struct func *other = match->funcs[i];
-
-		if (other && other != func && other->state == FUNC_MATCHED &&
-		    other->pub.addr == func->pub.addr)
-			return refname_symbol(other->pub.name);
-	}
-	return NULL;
-}
-
 /* A name's length without its version, and without what its linker numbered it by. */
 static size_t bare_len(const char *name)
 {
@@ -123,7 +110,14 @@ int match_require(const struct match *match, const char *refname, const struct m
 	 * A linker that folds functions of equal code (--icf) makes one of two: a jump at its entry
 	 * would change both.
 	 */
-	other = folded_func(match, func);
+	other = NULL;
+	for (size_t i = 0; i < match->pre->secs.n && !other; i++) {
+		const struct func *twin = match->funcs[i];
+
+		if (twin && twin != func && twin->state == FUNC_MATCHED &&
+		    twin->pub.addr == func->pub.addr)
+			other = refname_symbol(twin->pub.name);
+	}
 	if (!other)
 		other = folded_symbol(match, func);
 	if (other) {

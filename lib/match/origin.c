@@ -18,19 +18,6 @@ void origin_release(struct origin *origin)
 	*origin = (struct origin){ 0 };
 }
 
-/* The strings of .comment: a program may hold code of several compilers, of the C library's too. */
-static char *join_strings(const Elf_Data *data)
-{
-	auto_buf struct buf all = { 0 };
-	const char *text = data->d_buf;
-
-	for (size_t at = 0; at < data->d_size; at += strnlen(text + at, data->d_size - at) + 1)
-		if (text[at])
-			buf_addf(&all, "%s%.*s", all.len ? ", " : "", (int)(data->d_size - at),
-				 text + at);
-	return all.len ? buf_take(&all) : NULL;
-}
-
 /* A section's contents; NULL if there is none of the name. */
 static const Elf_Data *find_section(Elf *elf, const char *wanted)
 {
@@ -55,34 +42,38 @@ static const Elf_Data *find_section(Elf *elf, const char *wanted)
 	return NULL;
 }
 
-/*
- * What gcc's -frecord-gcc-switches has left, also in a stripped program: a string for all units
- * that were compiled alike. Of several strings nothing tells which unit has which.
- */
-static char *read_options(Elf *elf)
-{
-	const Elf_Data *data = find_section(elf, ".GCC.command.line");
-	size_t len = data ? strnlen(data->d_buf, data->d_size) : 0;
-
-	if (!len || len + 1 != data->d_size || strncmp(data->d_buf, "GNU ", 4) != 0)
-		return NULL;
-	return strndup(data->d_buf, len);
-}
-
 void origin_of_image(const struct image *image, const char *unit, struct origin *ret)
 {
+	auto_buf struct buf compilers = { 0 };
 	Elf *elf = image_elf(image);
-	const Elf_Data *comment;
+	const Elf_Data *data;
+	size_t len;
 
 	*ret = (struct origin){ 0 };
 	if (!elf)
 		return;
-	comment = find_section(elf, ".comment");
-	if (comment)
-		ret->compiler = join_strings(comment);
+	/* A program may hold code of several compilers, of the C library's too. */
+	data = find_section(elf, ".comment");
+	for (size_t at = 0; data && at < data->d_size; at += len + 1) {
+		const char *text = (const char *)data->d_buf + at;
+
+		len = strnlen(text, data->d_size - at);
+		if (len)
+			buf_addf(&compilers, "%s%.*s", compilers.len ? ", " : "", (int)len, text);
+	}
+	if (compilers.len)
+		ret->compiler = buf_take(&compilers);
 	ret->producer = image_producer(image, unit);
-	if (!ret->producer)
-		ret->producer = read_options(elf);
+	if (ret->producer)
+		return;
+	/*
+	 * What gcc's -frecord-gcc-switches has left, also in a stripped program: a string for all
+	 * units that were compiled alike. Of several strings nothing tells which unit has which.
+	 */
+	data = find_section(elf, ".GCC.command.line");
+	len = data ? strnlen(data->d_buf, data->d_size) : 0;
+	if (len && len + 1 == data->d_size && !strncmp(data->d_buf, "GNU ", 4))
+		ret->producer = strndup(data->d_buf, len);
 }
 
 /* True for options that leave the code as it is, or that uspl-create adds. */

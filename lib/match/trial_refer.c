@@ -85,21 +85,11 @@ static bool through_stub(const struct trial *trial, const struct reference *ref,
 	       is_stub(trial->match, ref->addr, ret_slot);
 }
 
-/* Where a stub of an update leads: it was bound when the update was applied. */
-static bool update_stub_target(const struct image *image, taddr stub, taddr slot, taddr *ret)
-{
-	const uint8_t *bytes = image_bytes(image, slot, sizeof(*ret));
-
-	if (!bytes || (stub >= image->start && stub < image->end))
-		return false;
-	memcpy(ret, bytes, sizeof(*ret));
-	return true;
-}
-
 static bool refer_symbol(struct trial *trial, const struct reference *ref)
 {
 	struct match *match = trial->match;
 	taddr addr = ref->addr - ref->off, slot, target;
+	const uint8_t *bound;
 
 	/* mold has calls of a weak function that isn't there lead to the module's first byte. */
 	if (ref->branch && ref->sym->bind == STB_WEAK && !ref->sym->sec &&
@@ -107,9 +97,12 @@ static bool refer_symbol(struct trial *trial, const struct reference *ref)
 		return true;
 	if (ref->off != 0 || !through_stub(trial, ref, &slot))
 		return note_place(trial, ref, &match->addrs[ref->sym->mark], addr);
-	if (update_stub_target(match->image, addr, slot, &target))
-		return note_place(trial, ref, &match->targets[ref->sym->mark], target);
-	return note_place(trial, ref, &match->calls[ref->sym->mark], addr);
+	bound = image_bytes(match->image, slot, sizeof(target));
+	if (!bound || (addr >= match->image->start && addr < match->image->end))
+		return note_place(trial, ref, &match->calls[ref->sym->mark], addr);
+	/* A stub of an update: it was bound when the update was applied. */
+	memcpy(&target, bound, sizeof(target));
+	return note_place(trial, ref, &match->targets[ref->sym->mark], target);
 }
 
 /* The first instruction from there on that is no nop: branches may lead to it or to the nops. */
@@ -200,20 +193,11 @@ static bool refer_code(struct trial *trial, const struct reference *ref)
 	return true;
 }
 
-/* A linker that merges nothing leaves a string in several places: any of them will do. */
-static bool note_merged(struct trial *trial, const struct reference *ref)
-{
-	struct place *place = &trial->match->addrs[ref->sym->mark];
-
-	if (!*ref->sym->name || place->known)
-		return true;
-	return note_place(trial, ref, place, ref->addr - ref->off);
-}
-
 bool trial_refer(struct trial *trial, const struct reference *ref)
 {
 	const struct objsec *sec = ref->sym->sec;
 	uint64_t value = ref->sym->value, off = value + ref->off;
+	struct place *place = &trial->match->addrs[ref->sym->mark];
 	struct item *item, **pending;
 	bool known;
 
@@ -221,8 +205,14 @@ bool trial_refer(struct trial *trial, const struct reference *ref)
 		return refer_symbol(trial, ref);
 	if (objsec_is_code(sec))
 		return refer_code(trial, ref);
-	if (match_sec_is_merged(sec))
-		return merged_compare(trial, ref) && note_merged(trial, ref);
+	if (match_sec_is_merged(sec)) {
+		if (!merged_compare(trial, ref))
+			return false;
+		/* A linker that merges nothing leaves a string in several places: any will do. */
+		if (!*ref->sym->name || place->known)
+			return true;
+		return note_place(trial, ref, place, ref->addr - ref->off);
+	}
 	/* array[-1] by the array's own symbol means the array, not what lies before it. */
 	item = match_item_at(trial->match, sec,
 			     (int64_t)(ref->sym->type == STT_SECTION ? off : value));

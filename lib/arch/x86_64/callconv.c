@@ -20,18 +20,6 @@ static bool is_in_memory(const struct call_type *type)
 	return type->in_memory || type->size > 2 * WORD_LEN || !(type->whole | type->real);
 }
 
-/* How many registers of each sort it takes. */
-static void count(const struct call_type *type, unsigned *ret_general, unsigned *ret_xmm)
-{
-	*ret_general = *ret_xmm = 0;
-	for (unsigned i = 0; i < words_of(type->size); i++) {
-		bool whole = type->whole >> i & 1;
-
-		*ret_general += whole;
-		*ret_xmm += !whole && (type->real >> i & 1);
-	}
-}
-
 void x86_64_call_places(const struct call_type *result, const struct call_type *args, size_t n,
 			struct call_place *ret)
 {
@@ -39,9 +27,14 @@ void x86_64_call_places(const struct call_type *result, const struct call_type *
 	unsigned general = result && result->size && is_in_memory(result), xmm = 0, stack = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		unsigned want_general, want_xmm, first = args[i].align > WORD_LEN ? 2 : 1;
+		unsigned want_general = 0, want_xmm = 0, first = args[i].align > WORD_LEN ? 2 : 1;
 
-		count(&args[i], &want_general, &want_xmm);
+		for (unsigned w = 0; w < words_of(args[i].size); w++) {
+			bool whole = args[i].whole >> w & 1;
+
+			want_general += whole;
+			want_xmm += !whole && (args[i].real >> w & 1);
+		}
 		if (!is_in_memory(&args[i]) && general + want_general <= N_GENERAL &&
 		    xmm + want_xmm <= N_XMM) {
 			ret[i] = (struct call_place){ USPL_LISTEN_REG, (uint16_t)general };

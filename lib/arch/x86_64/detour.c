@@ -129,21 +129,6 @@ static ZydisRegister scratch_of(const struct form *form, unsigned int bits)
 	return first[bits == 64 ? 2 : bits == 32] + form->scratch;
 }
 
-/* The operand that the field belongs to. */
-static int find_operand(const struct form *form, uint8_t field)
-{
-	ZydisOperandType type = ZYDIS_OPERAND_TYPE_UNUSED;
-
-	if (form->insn.raw.disp.size == 32 && form->insn.raw.disp.offset == field)
-		type = ZYDIS_OPERAND_TYPE_MEMORY;
-	else if (form->insn.raw.imm[0].size == 32 && form->insn.raw.imm[0].offset == field)
-		type = ZYDIS_OPERAND_TYPE_IMMEDIATE;
-	for (int i = 0; i < form->insn.operand_count_visible; i++)
-		if (form->ops[i].type == type)
-			return i;
-	return -1;
-}
-
 static bool replace_memory(struct form *form, enum detour_kind kind, int i)
 {
 	const ZydisDecodedOperandMem *mem = &form->ops[i].mem;
@@ -212,8 +197,9 @@ static bool replace_use(struct form *form, enum detour_kind kind)
 static bool parse(enum detour_kind kind, const uint8_t *code, uint8_t len, uint8_t field,
 		  struct form *form)
 {
+	ZydisOperandType type = ZYDIS_OPERAND_TYPE_UNUSED;
 	ZydisDecoder decoder;
-	int i;
+	int i = 0;
 
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (len < X86_64_JUMP_LEN ||
@@ -225,8 +211,14 @@ static bool parse(enum detour_kind kind, const uint8_t *code, uint8_t len, uint8
 		    : form->insn.mnemonic == ZYDIS_MNEMONIC_CALL ? USE_CALL
 		    : form->insn.mnemonic == ZYDIS_MNEMONIC_PUSH ? USE_PUSH
 								 : USE_PLAIN;
-	i = find_operand(form, field);
-	if (i < 0 || !choose_scratch(form) ||
+	/* The operand that the field belongs to. */
+	if (form->insn.raw.disp.size == 32 && form->insn.raw.disp.offset == field)
+		type = ZYDIS_OPERAND_TYPE_MEMORY;
+	else if (form->insn.raw.imm[0].size == 32 && form->insn.raw.imm[0].offset == field)
+		type = ZYDIS_OPERAND_TYPE_IMMEDIATE;
+	while (i < form->insn.operand_count_visible && form->ops[i].type != type)
+		i++;
+	if (i == form->insn.operand_count_visible || !choose_scratch(form) ||
 	    !ZYAN_SUCCESS(ZydisEncoderDecodedInstructionToEncoderRequest(
 		    &form->insn, form->ops, form->insn.operand_count_visible, &form->request)))
 		return false;
@@ -251,13 +243,6 @@ static size_t put_push_or_pop(uint8_t *code, uint8_t op, unsigned int reg)
 		code[n++] = 0x41;
 	code[n++] = (uint8_t)(op | (reg & 7));
 	return n;
-}
-
-static size_t put_call(uint8_t *code, taddr at, taddr to, bool *ret_fits)
-{
-	*ret_fits = x86_64_jump_encode(at, to, code);
-	code[0] = OP_CALL;
-	return X86_64_JUMP_LEN;
 }
 
 /* mov slot(%rip), %scratch */
@@ -292,7 +277,9 @@ static size_t put_look_up(uint8_t *code, const struct form *form, const struct d
 	} else {
 		code[n++] = 0x68;
 		n += put(code + n, &detour->offset, sizeof(detour->offset));
-		n += put_call(code + n, at + n, detour->helper, ret_fits);
+		*ret_fits = x86_64_jump_encode(at + n, detour->helper, code + n);
+		code[n] = OP_CALL;
+		n += X86_64_JUMP_LEN;
 		n += put_push_or_pop(code + n, OP_POP, form->scratch);
 	}
 	return form->has_base ? n + put_add_base(code + n, form) : n;

@@ -52,20 +52,14 @@ static size_t emit_pushed(const struct emit *emit)
 	return emit_n_saved(emit) * WORD + (emit->code->keep_flags ? WORD : 0) + emit->hit;
 }
 
-/* Where on the stack a saved register is; -1 if it isn't saved. */
-static int saved_at(const struct emit *emit, uint8_t reg)
-{
-	for (size_t i = 0; i < emit_n_saved(emit); i++)
-		if (emit_saved[i] == reg)
-			return (int)(emit_pushed(emit) - (i + 1) * WORD);
-	return -1;
-}
-
 /* The program's value of a register into rsi or rdi. */
 static void load_register(struct emit *emit, uint8_t reg, uint8_t to)
 {
-	int at = saved_at(emit, reg);
+	int at = -1;
 
+	for (size_t i = 0; i < emit_n_saved(emit); i++)
+		if (emit_saved[i] == reg)
+			at = (int)(emit_pushed(emit) - (i + 1) * WORD);
 	if (at >= 0) { /* mov at(%rsp), %to */
 		PUT(emit, 0x48, 0x8b, (uint8_t)(0x84 | to << 3), 0x24);
 		emit_32(emit, (uint32_t)at);

@@ -122,21 +122,6 @@ struct walk {
 	size_t n_open;
 };
 
-static bool is_general_register(ZydisRegister reg)
-{
-	switch (ZydisRegisterGetClass(reg)) {
-	case ZYDIS_REGCLASS_GPR8:
-	case ZYDIS_REGCLASS_GPR16:
-	case ZYDIS_REGCLASS_GPR32:
-	case ZYDIS_REGCLASS_GPR64:
-	case ZYDIS_REGCLASS_FLAGS:
-	case ZYDIS_REGCLASS_IP:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static bool is_general(const uint8_t *code, size_t len)
 {
 	ZydisDecodedOperand ops[ZYDIS_MAX_OPERAND_COUNT];
@@ -150,10 +135,21 @@ static bool is_general(const uint8_t *code, size_t len)
 		return true;
 	if (insn.meta.isa_ext != ZYDIS_ISA_EXT_BASE)
 		return false;
-	for (int i = 0; i < insn.operand_count; i++)
-		if (ops[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-		    !is_general_register(ops[i].reg.value))
+	for (int i = 0; i < insn.operand_count; i++) {
+		if (ops[i].type != ZYDIS_OPERAND_TYPE_REGISTER)
+			continue;
+		switch (ZydisRegisterGetClass(ops[i].reg.value)) {
+		case ZYDIS_REGCLASS_GPR8:
+		case ZYDIS_REGCLASS_GPR16:
+		case ZYDIS_REGCLASS_GPR32:
+		case ZYDIS_REGCLASS_GPR64:
+		case ZYDIS_REGCLASS_FLAGS:
+		case ZYDIS_REGCLASS_IP:
+			break;
+		default:
 			return false;
+		}
+	}
 	return true;
 }
 

@@ -123,14 +123,6 @@ static void compare_text(struct emit *emit, const char *text)
 		put_lea_stack(emit, room);
 }
 
-/* A number's bits as a whole number with a sign that is in the same order. Both zeros are 0. */
-static int64_t order_of(uint64_t bits)
-{
-	if (!(bits << 1))
-		return 0;
-	return (int64_t)(bits ^ (uint64_t)((int64_t)bits >> 63) >> 1);
-}
-
 /*
  * Compares the floating-point number in rsi, without the registers and flags of such numbers, which
  * the program may be using. For what is no number it jumps to where the test is not true.
@@ -140,6 +132,10 @@ static void compare_real(struct emit *emit, const struct probe_test *test)
 	bool is_float = emit->code->args[test->arg].place.size == sizeof(float);
 	/* The infinities without their sign, shifted by one; what isn't a number is above. */
 	uint64_t infinity = is_float ? 0xffull << 56 : 0x7ffull << 53;
+	int64_t order = (int64_t)(is_float ? test->value << 32 : test->value);
+
+	/* A number's bits as a whole number with a sign that is in the same order. Both zeros are 0. */
+	order = (uint64_t)order << 1 ? order ^ (int64_t)((uint64_t)(order >> 63) >> 1) : 0;
 
 	if (is_float)
 		PUT(emit, 0x48, 0xc1, 0xe6, 32); /* shl $32, %rsi */
@@ -155,7 +151,7 @@ static void compare_real(struct emit *emit, const struct probe_test *test)
 	PUT(emit, 0x48, 0xd1, 0xea);       /* shr %rdx */
 	PUT(emit, 0x48, 0x31, 0xd6);       /* xor %rdx, %rsi */
 	PUT(emit, 0x48, 0xbf);             /* mov $order, %rdi */
-	emit_64(emit, (uint64_t)order_of(is_float ? test->value << 32 : test->value));
+	emit_64(emit, (uint64_t)order);
 	PUT(emit, 0x48, 0x39, 0xfe); /* cmp %rdi, %rsi */
 }
 
@@ -259,17 +255,6 @@ static void put_text(struct emit *emit, size_t i)
 		put_lea_stack(emit, room);
 }
 
-static void put_value(struct emit *emit, size_t i)
-{
-	const struct probe_arg *arg = &emit->code->args[i];
-
-	load_arg(emit, i);
-	if (arg->width == 8)
-		PUT(emit, 0x48, 0x89, 0x72, arg->offset); /* mov %rsi, offset(%rdx) */
-	else
-		PUT(emit, 0x89, 0x72, arg->offset);
-}
-
 static void put_slot_values(struct emit *emit, uint16_t slot)
 {
 	const struct probe_code *code = emit->code;
@@ -285,7 +270,11 @@ static void put_slot_values(struct emit *emit, uint16_t slot)
 		if (!began)
 			put_slot(emit, slot);
 		began = true;
-		put_value(emit, i);
+		load_arg(emit, i);
+		if (code->args[i].width == 8) /* mov %rsi, offset(%rdx) */
+			PUT(emit, 0x48, 0x89, 0x72, code->args[i].offset);
+		else
+			PUT(emit, 0x89, 0x72, code->args[i].offset);
 	}
 	if (began && slot)
 		put_sign(emit, USPL_MARK_MORE);
