@@ -58,21 +58,10 @@ static void add_source(struct buf *out, const struct html_part *part)
 	buf_addf(out, "'sha256-%s'", text);
 }
 
-/* JSON has a '<' in strings only. Without it nothing in them can end the element. */
-static void add_data(struct buf *out, const char *json)
-{
-	for (const char *end; *json; json = end) {
-		end = strchrnul(json, '<');
-		buf_add(out, json, (size_t)(end - json));
-		if (!*end)
-			break;
-		buf_addstr(out, "\\u003c");
-		end++;
-	}
-}
-
 void html_add_page(struct buf *out, const struct html_page *page)
 {
+	const char *end;
+
 	buf_addstr(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 			"<meta http-equiv=\"Content-Security-Policy\" "
 			"content=\"default-src 'none'; img-src data:; style-src ");
@@ -87,7 +76,13 @@ void html_add_page(struct buf *out, const struct html_page *page)
 	buf_add(out, page->body, page->body_len);
 	if (page->data) {
 		buf_addstr(out, "<script id=\"data\" type=\"application/json\">");
-		add_data(out, page->data);
+		/* JSON has a '<' in strings only. Without it nothing in them ends the element. */
+		for (const char *json = page->data; *json; json = *end ? end + 1 : end) {
+			end = strchrnul(json, '<');
+			buf_add(out, json, (size_t)(end - json));
+			if (*end)
+				buf_addstr(out, "\\u003c");
+		}
 		buf_addstr(out, "</script>\n");
 	}
 	if (page->script.len) {

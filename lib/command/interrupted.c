@@ -178,39 +178,35 @@ static const struct region *find_hooked(const region_vec *regions)
 	return NULL;
 }
 
-static int settle_all(struct proc *proc, const module_vec *modules, region_vec *regions,
-		      const struct live_options *opts, struct uspl_err *ret_note,
-		      struct uspl_err *err)
-{
-	const struct region *hooked = find_hooked(regions);
-	int rc = hooked ? await_hooks(proc, modules, regions, opts, err) : 0;
-
-	while (!rc && (hooked = find_hooked(regions)) != NULL) {
-		rc = settle(proc, modules, regions, hooked->id, opts, err);
-		uspl_fail(ret_note, USPL_E_CONFLICT,
-			  "the update '%s', whose hooks a command had left in the middle of their "
-			  "work, is %s in pid %d now",
-			  hooked->id, region_state_name(hooked->state), proc->pid);
-	}
-	return rc;
-}
-
 int interrupted_complete(struct proc *proc, const module_vec *modules, region_vec *regions,
 			 const char *except, const struct live_options *opts,
 			 struct uspl_err *ret_note, struct uspl_err *err)
 {
 	const struct region *left;
 	struct uspl_err why;
-	int settled = opts->check ? 0 : settle_all(proc, modules, regions, opts, ret_note, err);
+	int rc;
 
-	if (settled)
-		return settled;
-	while (!opts->check && (left = find_left(regions, except))) {
+	if (opts->check)
+		return 0;
+	left = find_hooked(regions);
+	rc = left ? await_hooks(proc, modules, regions, opts, err) : 0;
+	if (rc)
+		return rc;
+	while ((left = find_hooked(regions)) != NULL) {
+		rc = settle(proc, modules, regions, left->id, opts, err);
+		uspl_fail(ret_note, USPL_E_CONFLICT,
+			  "the update '%s', whose hooks a command had left in the middle of their "
+			  "work, is %s in pid %d now",
+			  left->id, region_state_name(left->state), proc->pid);
+		if (rc)
+			return rc;
+	}
+	while ((left = find_left(regions, except)) != NULL) {
 		const char *id = left->id;
 		enum transition_direction direction = direction_of(regions, id);
 		bool on;
-		int rc = complete(proc, modules, regions, id, opts, direction, err);
 
+		rc = complete(proc, modules, regions, id, opts, direction, err);
 		if (rc) {
 			uspl_context(err,
 				     "the update '%s' has been left in the middle of its switch",

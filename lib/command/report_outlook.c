@@ -28,18 +28,6 @@ int report_verdict(const struct report *report, struct uspl_err *err)
 	return outlook->too_long ? transition_fail_pause(report->pid, err) : 0;
 }
 
-static void blocker_json(struct json *json, const struct blocker *blocker)
-{
-	json_open(json, NULL, '{');
-	json_number(json, "tid", blocker->tid);
-	json_string(json, "thread", blocker->thread);
-	json_string(json, "function", blocker->unreadable ? NULL : blocker->function);
-	json_string(json, "chain", blocker->chain);
-	json_truth(json, "proven", blocker->proven);
-	json_truth(json, "outermost", blocker->outermost);
-	json_close(json, '}');
-}
-
 static void outlook_json(const struct report *report, struct buf *out)
 {
 	const struct transition_outlook *outlook = &report->outlook;
@@ -54,8 +42,16 @@ static void outlook_json(const struct report *report, struct buf *out)
 	json_number(&json, "threads", (int64_t)outlook->n_threads);
 	json_number(&json, "stop_us", (int64_t)(outlook->stop_us + 0.5));
 	json_open(&json, "blockers", '[');
-	vec_for_each (&outlook->blockers, blocker)
-		blocker_json(&json, blocker);
+	vec_for_each (&outlook->blockers, blocker) {
+		json_open(&json, NULL, '{');
+		json_number(&json, "tid", blocker->tid);
+		json_string(&json, "thread", blocker->thread);
+		json_string(&json, "function", blocker->unreadable ? NULL : blocker->function);
+		json_string(&json, "chain", blocker->chain);
+		json_truth(&json, "proven", blocker->proven);
+		json_truth(&json, "outermost", blocker->outermost);
+		json_close(&json, '}');
+	}
 	json_close(&json, ']');
 	json_number(&json, "stopped_threads", (int64_t)outlook->n_stopped);
 	json_string(&json, "way", outlook->backend);

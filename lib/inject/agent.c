@@ -45,12 +45,6 @@ static size_t code_len(const struct inject_agent *agent)
 	return agent->leads_back ? (size_t)(uspl_agent_back_end - uspl_agent) : agent_len();
 }
 
-/* How much of the padding is the agent's, of this tool or another one on this machine. */
-static size_t agent_room(void)
-{
-	return shstk_offered() ? AGENT_BACK_MAX : AGENT_MAX;
-}
-
 /* Not in a library that may be unloaded at any moment, under the thread that runs the agent. */
 static bool may_hold(const struct module *module)
 {
@@ -98,7 +92,8 @@ bool agent_spare(const struct proc *proc, const struct module *module, taddr *re
 		 taddr *ret_end)
 {
 	taddr padding = padding_of(proc, module, agent_len());
-	size_t room = agent_room();
+	/* So much is the agent's, of this tool or another one on this machine. */
+	size_t room = shstk_offered() ? AGENT_BACK_MAX : AGENT_MAX;
 
 	if (!padding || padding % PAGE + room >= PAGE)
 		return false;
@@ -215,24 +210,20 @@ static int fail_back(const struct inject_agent *agent, const char *why, struct u
 	return CARRIER_UNFIT;
 }
 
-/* A thread that a dead tool has left in the agent may need the words that are there. */
-static bool back_is_free(const struct inject_agent *agent)
-{
-	auto_vec tid_vec tids = { 0 };
-	const pid_t *tid;
-	bool is_free = !agent->left.n || tasks_list(agent->proc, &tids, NULL) == 0;
-
-	vec_for_each (&tids, tid)
-		is_free = is_free && agent_shows_outside(agent, *tid);
-	return is_free;
-}
-
 int agent_note_back(const struct inject_agent *agent, const struct agent_back *back,
 		    struct uspl_err *err)
 {
+	auto_vec tid_vec tids = { 0 };
+	const pid_t *tid;
+	bool is_free;
+
 	if (!agent->leads_back)
 		return fail_back(agent, "no program has room for the agent's way back", err);
-	if (!back_is_free(agent))
+	/* A thread that a dead tool has left in the agent may need the words that are there. */
+	is_free = !agent->left.n || tasks_list(agent->proc, &tids, NULL) == 0;
+	vec_for_each (&tids, tid)
+		is_free = is_free && agent_shows_outside(agent, *tid);
+	if (!is_free)
 		return fail_back(agent, "one may still be at work for a command that has died",
 				 err);
 	return proc_write(agent->proc, agent->addr + code_len(agent), back, sizeof(*back), err);
@@ -264,21 +255,6 @@ bool agent_shows_outside(const struct inject_agent *agent, pid_t tid)
 	return !agent_hides(task_blocked_signals(agent->proc, tid));
 }
 
-/* True if the thread, stopped for that, stands somewhere else, or has ended. */
-static bool stops_outside(const struct inject_agent *agent, pid_t tid)
-{
-	struct thread thread = { .tid = tid };
-	int64_t deadline = proc_deadline(agent->proc, STOP_LIMIT_NS);
-	int rc = thread_stop(agent->proc, &thread, deadline, NULL);
-
-	if (rc)
-		thread_leave_behind(agent->proc, &thread);
-	if (!rc && thread.state == THREAD_STOPPED)
-		rc = thread_read_regs(agent->proc, &thread, NULL);
-	thread_release(agent->proc, &thread);
-	return !rc && (thread.state == THREAD_GONE || !agent_has(agent, regs_pc(&thread.regs)));
-}
-
 /*
  * A thread that was sent says that it is done a few instructions before it leaves. It never comes
  * back, so it is enough to see it outside once.
@@ -292,9 +268,21 @@ static bool has_left(const struct inject_agent *agent, pid_t tid)
 			return true;
 		nanosleep(&pause, NULL);
 	}
-	for (int stop = 0; stop < CARRIER_STOPS; stop++)
-		if (stops_outside(agent, tid))
+	for (int stop = 0; stop < CARRIER_STOPS; stop++) {
+		struct thread thread = { .tid = tid };
+		int64_t deadline = proc_deadline(agent->proc, STOP_LIMIT_NS);
+		int rc = thread_stop(agent->proc, &thread, deadline, NULL);
+
+		if (rc)
+			thread_leave_behind(agent->proc, &thread);
+		if (!rc && thread.state == THREAD_STOPPED)
+			rc = thread_read_regs(agent->proc, &thread, NULL);
+		thread_release(agent->proc, &thread);
+		/* It stands somewhere else, or has ended. */
+		if (!rc &&
+		    (thread.state == THREAD_GONE || !agent_has(agent, regs_pc(&thread.regs))))
 			return true;
+	}
 	return false;
 }
 
@@ -340,23 +328,15 @@ void agent_free(struct inject_agent *agent)
 	free(agent);
 }
 
-/* The length of an agent that was left, with the way back if it has that. */
-static size_t left_len(const struct proc *proc, taddr addr)
-{
-	uint8_t have[AGENT_BACK_MAX];
-	size_t code = (size_t)(uspl_agent_back_end - uspl_agent);
-
-	return proc_read_some(proc, addr, have, code) == code && !memcmp(have, uspl_agent, code)
-		       ? agent_back_len()
-		       : agent_len();
-}
-
 int agent_left_find(const struct proc *proc, const module_vec *modules, inject_left_vec *ret,
 		    struct uspl_err *err)
 {
+	const size_t code = (size_t)(uspl_agent_back_end - uspl_agent);
 	const struct module *module;
 
 	vec_for_each (modules, module) {
+		uint8_t have[AGENT_BACK_MAX];
+		bool leads_back;
 		taddr padding = may_hold(module) ? padding_of(proc, module, agent_len()) : 0;
 		struct inject_left *left;
 
@@ -365,7 +345,10 @@ int agent_left_find(const struct proc *proc, const module_vec *modules, inject_l
 		left = vec_push(ret);
 		if (!left)
 			return uspl_fail_nomem(err);
-		*left = (struct inject_left){ padding, left_len(proc, padding) };
+		leads_back = proc_read_some(proc, padding, have, code) == code &&
+			     !memcmp(have, uspl_agent, code);
+		*left = (struct inject_left){ padding,
+					      leads_back ? agent_back_len() : agent_len() };
 	}
 	return 0;
 }

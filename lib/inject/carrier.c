@@ -82,23 +82,18 @@ bool carrier_requests(const struct carrier *carrier, enum inject_kind kind)
 	return false;
 }
 
-static int fail_no_room(const struct carrier *carrier, struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_UNSTOPPABLE,
-		  "thread %d of pid %d has no room of its own on the stack that it was made with",
-		  carrier->thread.tid, carrier->agent->proc->pid);
-	return CARRIER_UNFIT;
-}
-
 /* The frame needs room, and so does a function that is called. */
 static int choose_room(struct carrier *carrier, struct agent_run *run, struct uspl_err *err)
 {
 	uint64_t len = agent_frame_max(&carrier->xstate, run) +
 		       (carrier_requests(carrier, INJECT_CALL) ? CALL_ROOM : 0);
 
-	return stack_room_find(carrier->agent->proc, &carrier->thread, len, &run->top)
-		       ? 0
-		       : fail_no_room(carrier, err);
+	if (stack_room_find(carrier->agent->proc, &carrier->thread, len, &run->top))
+		return 0;
+	uspl_fail(err, USPL_E_UNSTOPPABLE,
+		  "thread %d of pid %d has no room of its own on the stack that it was made with",
+		  carrier->thread.tid, carrier->agent->proc->pid);
+	return CARRIER_UNFIT;
 }
 
 bool carrier_maps_result_page(const struct carrier *carrier)
@@ -231,35 +226,12 @@ static int choose_way(struct carrier *carrier, struct uspl_err *err)
 	return carrier->alone ? 0 : set_options(carrier->agent->proc, carrier->thread.tid, err);
 }
 
-/* Only so that the stack looks as before: nothing of the thread's own is there. */
-static int save_stack(struct carrier *carrier, struct uspl_err *err)
-{
-	buf_addzero(&carrier->stack, carrier->frame.bytes.len);
-	if (carrier->stack.oom)
-		return uspl_fail_nomem(err);
-	return proc_read(carrier->agent->proc, carrier->frame.addr, carrier->stack.data,
-			 carrier->stack.len, err);
-}
-
-static int write_frame(const struct carrier *carrier, const struct agent_run *run,
-		       struct uspl_err *err)
-{
-	const struct proc *proc = carrier->agent->proc;
-	int rc = run->result_page_addr ? proc_write(proc, run->result_page_addr, run->result_page,
-						    agent_result_page_len(run->n), err)
-				       : 0;
-
-	if (rc)
-		return rc;
-	return proc_write(proc, carrier->frame.addr, carrier->frame.bytes.data,
-			  carrier->frame.bytes.len, err);
-}
-
 int carrier_load(struct carrier *carrier, struct uspl_err *err)
 {
 	struct agent_result_page result_page;
 	struct agent_run run = { .agent = carrier->agent->addr, .result_page = &result_page };
-	int rc = proc_check_current(carrier->agent->proc, carrier->thread.tid, err);
+	const struct proc *proc = carrier->agent->proc;
+	int rc = proc_check_current(proc, carrier->thread.tid, err);
 
 	if (rc)
 		return rc;
@@ -280,10 +252,24 @@ int carrier_load(struct carrier *carrier, struct uspl_err *err)
 	rc = carrier->shadowed ? agent_note_back(carrier->agent, &carrier->frame.back, err) : 0;
 	if (rc)
 		return rc;
-	rc = carrier->alone ? 0 : save_stack(carrier, err);
-	if (rc)
-		return rc;
-	return write_frame(carrier, &run, err);
+	if (!carrier->alone) {
+		/* Only so that the stack looks as before: nothing of the thread's own is there. */
+		buf_addzero(&carrier->stack, carrier->frame.bytes.len);
+		if (carrier->stack.oom)
+			return uspl_fail_nomem(err);
+		rc = proc_read(proc, carrier->frame.addr, carrier->stack.data, carrier->stack.len,
+			       err);
+		if (rc)
+			return rc;
+	}
+	if (run.result_page_addr) {
+		rc = proc_write(proc, run.result_page_addr, run.result_page,
+				agent_result_page_len(run.n), err);
+		if (rc)
+			return rc;
+	}
+	return proc_write(proc, carrier->frame.addr, carrier->frame.bytes.data,
+			  carrier->frame.bytes.len, err);
 }
 
 void carrier_release(struct carrier *carrier)
@@ -293,29 +279,22 @@ void carrier_release(struct carrier *carrier)
 	agent_frame_release(&carrier->frame);
 }
 
-/*
- * In a traced run the thread keeps SIGSYS open, and one that calls a function the signals of
- * faults: if they were blocked the kernel would take their handlers away before the tracer sees the
- * signal (force_sig_info_to_task in kernel/signal.c).
- */
-static uint64_t signals_to_block(const struct carrier *carrier)
-{
-	uint64_t block = ~0ull;
-
-	if (carrier->alone)
-		return block;
-	block &= ~(1ull << (SIGSYS - 1));
-	for (int signal = 1; carrier_requests(carrier, INJECT_CALL) && signal < 32; signal++)
-		if (carrier_is_fault(signal))
-			block &= ~(1ull << (signal - 1));
-	return block;
-}
-
 int carrier_start(struct carrier *carrier, struct uspl_err *err)
 {
-	const uint64_t all = signals_to_block(carrier);
 	pid_t tid = carrier->thread.tid;
+	uint64_t all = ~0ull;
 
+	/*
+	 * In a traced run the thread keeps SIGSYS open, and one that calls a function the signals of
+	 * faults: if they were blocked the kernel would take their handlers away before the tracer
+	 * sees the signal (force_sig_info_to_task in kernel/signal.c).
+	 */
+	if (!carrier->alone)
+		all &= ~(1ull << (SIGSYS - 1));
+	if (!carrier->alone && carrier_requests(carrier, INJECT_CALL))
+		for (int signal = 1; signal < 32; signal++)
+			if (carrier_is_fault(signal))
+				all &= ~(1ull << (signal - 1));
 	carrier->own = carrier->thread.regs;
 	if (ptrace(PTRACE_SETREGS, tid, NULL, &carrier->frame.regs.user) != 0 ||
 	    ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all) != 0)

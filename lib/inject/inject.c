@@ -236,24 +236,6 @@ pid_t inject_sleeper(const struct proc *proc)
 	return found;
 }
 
-/* Tries the thread that was named, if it still suits. */
-static int try_named(struct job *job, struct uspl_err *err)
-{
-	pid_t tid = job->choice.sleeper;
-
-	return tid && task_rank(job->agent->proc, tid) == RANK_ASLEEP
-		       ? run_as(job, tid, RANK_ASLEEP, err)
-		       : CARRIER_UNFIT;
-}
-
-/* One that runs may be in the middle of fork(2), which an asked thread finishes. */
-static enum task_rank rank_of(const struct proc *proc, pid_t tid)
-{
-	enum task_rank rank = task_rank(proc, tid);
-
-	return rank == RANK_RUNS && task_reaps(proc) ? RANK_PARENT : rank;
-}
-
 static int try_threads(struct job *job, const tid_vec *tids, struct uspl_err *err)
 {
 	const struct proc *proc = job->agent->proc;
@@ -272,7 +254,10 @@ static int try_threads(struct job *job, const tid_vec *tids, struct uspl_err *er
 
 			/* And not sooner than needed. */
 			if (wanted == RANK_ASLEEP)
-				ranks[i] = rank_of(proc, tids->items[i]);
+				ranks[i] = task_rank(proc, tids->items[i]);
+			/* It may be in the middle of fork(2), which an asked thread finishes. */
+			if (wanted == RANK_ASLEEP && ranks[i] == RANK_RUNS && task_reaps(proc))
+				ranks[i] = RANK_PARENT;
 			rc = ranks[i] == wanted ? run_as(job, tids->items[i], wanted, &why)
 						: CARRIER_UNFIT;
 			if (rc < 0 && err)
@@ -297,8 +282,11 @@ static int try_threads(struct job *job, const tid_vec *tids, struct uspl_err *er
 static int try_once(struct job *job, struct uspl_err *err)
 {
 	auto_vec tid_vec tids = { 0 };
-	int rc = try_named(job, err);
+	pid_t named = job->choice.sleeper;
+	int rc = CARRIER_UNFIT;
 
+	if (named && task_rank(job->agent->proc, named) == RANK_ASLEEP)
+		rc = run_as(job, named, RANK_ASLEEP, err);
 	if (rc == CARRIER_UNFIT || rc == CARRIER_SILENT) {
 		rc = tasks_list(job->agent->proc, &tids, err);
 		if (rc)
@@ -342,21 +330,6 @@ static bool is_at_limit(const struct inject_req *reqs, size_t done)
 	       (reqs[0].result == -ENOMEM || reqs[0].result == -EAGAIN);
 }
 
-/* The same once more, without the limits. */
-static int try_unlimited(struct job *job, const struct inject_choice *choice, struct uspl_err *err)
-{
-	struct rlimits limits;
-	int rc;
-
-	if (!rlimits_lift(job->agent->proc, &limits))
-		return 0;
-	job->choice = *choice;
-	*job->ret_done = 0;
-	rc = try_ways(job, err);
-	rlimits_restore(&limits);
-	return rc;
-}
-
 int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 		  struct inject_req *reqs, size_t n, size_t *ret_done, struct uspl_err *err)
 {
@@ -366,6 +339,7 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 			   .ret_done = ret_done,
 			   .deadline = clock_now_ns() + STOP_LIMIT_NS };
 	struct inject_agent *agent = NULL;
+	struct rlimits limits;
 	sigset_t old;
 	int rc;
 
@@ -377,8 +351,12 @@ int inject_run_in(const struct proc *proc, const struct inject_choice *choice,
 		job.agent = choice->agent ? choice->agent : agent;
 		*ret_done = 0;
 		rc = try_ways(&job, err);
-		if (!rc && is_at_limit(reqs, *ret_done))
-			rc = try_unlimited(&job, choice, err);
+	}
+	if (!rc && is_at_limit(reqs, *ret_done) && rlimits_lift(proc, &limits)) {
+		job.choice = *choice;
+		*ret_done = 0;
+		rc = try_ways(&job, err);
+		rlimits_restore(&limits);
 	}
 	/* One that was asked in vain would stand still as long as the tool lives. */
 	thread_fetch_left(proc_deadline(proc, STOP_LIMIT_NS));

@@ -54,13 +54,6 @@ static bool raise_limits(pid_t pid, const struct old_limits *old)
 	return any;
 }
 
-static void put_back(pid_t pid, const struct old_limits *old)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(lifted); i++)
-		if (old->changed[i])
-			prlimit(pid, lifted[i], &old->limits[i], NULL);
-}
-
 /* In the child. The child says with a byte whether there is something to be put back. */
 static void keep(pid_t pid, const struct old_limits *old, int told, int says)
 {
@@ -71,23 +64,18 @@ static void keep(pid_t pid, const struct old_limits *old, int told, int says)
 	if (write(says, &any, 1) == 1 && any)
 		while (read(told, &any, 1) < 0 && errno == EINTR)
 			;
-	put_back(pid, old);
+	for (size_t i = 0; i < ARRAY_SIZE(lifted); i++)
+		if (old->changed[i])
+			prlimit(pid, lifted[i], &old->limits[i], NULL);
 	/* Ends only the child: what the tool does at its end isn't for the child to do. */
 	syscall(SYS_exit_group, 0);
-}
-
-static bool hear(int fd)
-{
-	char any = 0;
-
-	return read(fd, &any, 1) == 1 && any;
 }
 
 bool rlimits_lift(const struct proc *proc, struct rlimits *ret)
 {
 	struct old_limits old;
 	int tell[2], say[2];
-	bool any;
+	char any = 0;
 
 	if (!read_limits(proc->pid, &old) || pipe(tell) != 0)
 		return false;
@@ -105,7 +93,8 @@ bool rlimits_lift(const struct proc *proc, struct rlimits *ret)
 	}
 	close(tell[0]);
 	close(say[1]);
-	any = ret->keeper > 0 && hear(say[0]);
+	if (ret->keeper < 0 || read(say[0], &any, 1) != 1)
+		any = 0;
 	close(say[0]);
 	if (!any)
 		rlimits_restore(ret);

@@ -12,23 +12,9 @@
 
 static const char *const mounted[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
-static int read_unmounted(const char *path, struct buf *ret, struct uspl_err *err)
-{
-	auto_close int context = fsopen("tracefs", FSOPEN_CLOEXEC);
-	auto_close int root = -1, fd = -1;
-
-	/* Mounted for this descriptor alone. */
-	if (context >= 0 && fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
-		root = fsmount(context, FSMOUNT_CLOEXEC, 0);
-	if (root >= 0)
-		fd = openat(root, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return uspl_fail_errno(err, "cannot open '%s' of tracefs", path);
-	return file_read_fd(fd, path, ret, err);
-}
-
 int tracefs_id(const char *system, const char *name, uint64_t *ret, struct uspl_err *err)
 {
+	auto_close int context = -1, root = -1, fd = -1;
 	auto_buf struct buf path = { 0 }, text = { 0 };
 	int rc = -USPL_E_FILE;
 
@@ -39,8 +25,18 @@ int tracefs_id(const char *system, const char *name, uint64_t *ret, struct uspl_
 		buf_addf(&full, "%s/%s", mounted[i], buf_str(&path));
 		rc = file_read(buf_str(&full), &text, NULL);
 	}
-	if (rc)
-		rc = read_unmounted(buf_str(&path), &text, err);
+	if (rc) {
+		/* Mounted for this descriptor alone. */
+		context = fsopen("tracefs", FSOPEN_CLOEXEC);
+		if (context >= 0 && fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0)
+			root = fsmount(context, FSMOUNT_CLOEXEC, 0);
+		if (root >= 0)
+			fd = openat(root, buf_str(&path), O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			rc = uspl_fail_errno(err, "cannot open '%s' of tracefs", buf_str(&path));
+		else
+			rc = file_read_fd(fd, buf_str(&path), &text, err);
+	}
 	if (rc) {
 		uspl_context(err, "the tracepoint %s:%s", system, name);
 		uspl_hint(err, "it takes root; if the kernel is older than 5.2, tracefs, too: "

@@ -188,20 +188,6 @@ static int count_by_gnu_hash(const struct dynsyms *dyn, size_t *ret, struct uspl
 			    err);
 }
 
-static int count_symbols(const struct dynsyms *dyn, size_t *ret, struct uspl_err *err)
-{
-	uint32_t header[2]; /* buckets, chains: one for each symbol */
-	bool there;
-	int rc = read_part(dyn, pointer(dyn, DT_HASH), header, sizeof(header), &there, err);
-
-	if (rc)
-		return rc;
-	if (!there)
-		return count_by_gnu_hash(dyn, ret, err);
-	*ret = header[1] < SYMS_MAX ? header[1] : 0;
-	return 0;
-}
-
 static int set_version(struct dynsyms *dyn, uint16_t index, uint64_t name, struct uspl_err *err)
 {
 	index &= 0x7fff;
@@ -322,8 +308,16 @@ static int read_symbols(struct dynsyms *dyn, struct uspl_err *err)
 	const Elf64_Rela *rela;
 	size_t n = 0;
 	void *syms = NULL, *versyms = NULL;
-	int rc = count_symbols(dyn, &n, err);
+	uint32_t header[2]; /* buckets, chains: one for each symbol */
+	bool there;
+	int rc = read_part(dyn, pointer(dyn, DT_HASH), header, sizeof(header), &there, err);
 
+	if (rc)
+		return rc;
+	if (there)
+		n = header[1] < SYMS_MAX ? header[1] : 0;
+	else
+		rc = count_by_gnu_hash(dyn, &n, err);
 	if (rc)
 		return rc;
 	/*

@@ -74,16 +74,6 @@ static bool poke(const struct piece *piece, pid_t tid)
 	return true;
 }
 
-static bool poke_by_stopped(const struct piece *piece, const tid_vec *tids)
-{
-	const pid_t *tid;
-
-	vec_for_each (tids, tid)
-		if (poke(piece, *tid))
-			return true;
-	return false;
-}
-
 /* Writes to the /proc file of a thread that is attached to. */
 static bool write_file(const struct piece *piece, pid_t tid)
 {
@@ -163,16 +153,6 @@ static bool poke_in_stop(const struct piece *piece, pid_t tid, bool detach)
 	return written;
 }
 
-static bool poke_by_attached(const struct piece *piece, const tid_vec *tids)
-{
-	const pid_t *tid;
-
-	vec_for_each (tids, tid)
-		if (poke_in_stop(piece, *tid, false))
-			return true;
-	return false;
-}
-
 struct helper {
 	const struct piece *piece;
 	const tid_vec *tids;
@@ -244,14 +224,20 @@ bool force_write(const struct proc *proc, taddr addr, const void *buf, size_t le
 {
 	const struct piece piece = { proc, addr, buf, len };
 	tid_vec tids = { 0 };
+	const pid_t *tid;
 	sigset_t all, old;
-	bool written;
+	bool written = false;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	written = tasks_list(proc, &tids, NULL) == 0 &&
-		  (poke_by_stopped(&piece, &tids) || poke_by_attached(&piece, &tids) ||
-		   write_attached(&piece, &tids));
+	if (tasks_list(proc, &tids, NULL) == 0) {
+		/* By a thread that stands still; by one that the tool is attached to; by any. */
+		vec_for_each (&tids, tid)
+			written = written || poke(&piece, *tid);
+		vec_for_each (&tids, tid)
+			written = written || poke_in_stop(&piece, *tid, false);
+		written = written || write_attached(&piece, &tids);
+	}
 	vec_release(&tids);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return written;

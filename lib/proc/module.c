@@ -349,17 +349,6 @@ static char *program_path(const struct proc *proc)
 	return strdup(path);
 }
 
-/* What the module is called: by its mapping, or else by what it says of itself. Allocated. */
-static char *path_of(const struct proc *proc, const struct mapping *map,
-		     const struct module *module)
-{
-	char *path = !map->path[0] && module->is_main ? program_path(proc) : NULL;
-
-	if (path)
-		return path;
-	return strdup(!map->path[0] && module->soname ? module->soname : map->path);
-}
-
 static int add_module(const struct proc *proc, const struct mapping *map, taddr main_phdr,
 		      module_vec *modules, struct uspl_err *err)
 {
@@ -381,7 +370,11 @@ static int add_module(const struct proc *proc, const struct mapping *map, taddr 
 	if (rc)
 		return rc;
 	found.is_main = main_phdr == map->start + ehdr.e_phoff;
-	found.path = path_of(proc, map, &found);
+	/* What the module is called: by its mapping, or else by what it says of itself. */
+	if (!map->path[0] && found.is_main)
+		found.path = program_path(proc);
+	if (!found.path)
+		found.path = strdup(!map->path[0] && found.soname ? found.soname : map->path);
 	/*
 	 * A path that acts on a terminal can only be meant to deceive: from here on it is what it
 	 * may be shown as. Where the file can't be opened by its place in memory, it isn't found by

@@ -239,21 +239,6 @@ static void hint_permission(struct uspl_err *err)
 			  scope);
 }
 
-static int open_memory(struct proc *proc, int flags, struct uspl_err *err)
-{
-	char path[64];
-	int rc;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/mem", proc->pid, proc->tid);
-	proc->mem_fd = open(path, flags | O_CLOEXEC);
-	if (proc->mem_fd >= 0)
-		return 0;
-	rc = uspl_fail_errno(err, "cannot open the memory of pid %d", proc->pid);
-	if (rc == -USPL_E_PERMISSION)
-		hint_permission(err);
-	return rc;
-}
-
 /*
  * Opens the memory through a thread that lives, and returns its status. That thread may exit in the
  * meantime. Depending on the kernel, the open then fails, or succeeds and has no memory; another
@@ -263,6 +248,7 @@ static int open_living(struct proc *proc, bool readonly, struct proc_status *ret
 		       struct uspl_err *err)
 {
 	for (int tries = 0;; tries++) {
+		char path[64];
 		int rc;
 
 		proc->tid = living_thread(proc->pid, ret);
@@ -275,9 +261,15 @@ static int open_living(struct proc *proc, bool readonly, struct proc_status *ret
 		rc = readonly ? 0 : check_not_traced(proc->pid, ret, err);
 		if (rc)
 			return rc;
-		rc = open_memory(proc, readonly ? O_RDONLY : O_RDWR, err);
-		if (!rc && !readonly)
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/mem", proc->pid, proc->tid);
+		proc->mem_fd = open(path, (readonly ? O_RDONLY : O_RDWR) | O_CLOEXEC);
+		if (proc->mem_fd < 0) {
+			rc = uspl_fail_errno(err, "cannot open the memory of pid %d", proc->pid);
+			if (rc == -USPL_E_PERMISSION)
+				hint_permission(err);
+		} else if (!readonly) {
 			rc = check_class(proc, err);
+		}
 		if (tries == TASK_TRIES || rc == -USPL_E_PERMISSION ||
 		    has_program(proc->pid, proc->tid))
 			return rc;

@@ -46,27 +46,23 @@ int shstk_write(pid_t tid, uint64_t ssp, struct uspl_err *err)
 		       : uspl_fail_errno(err, "cannot set the shadow stack of thread %d", tid);
 }
 
-static bool thread_has_one(const struct proc *proc, pid_t tid)
-{
-	auto_buf struct buf text = { 0 };
-	struct proc_status status;
-
-	if (!task_status(proc, tid, &text))
-		return false;
-	proc_status_parse(buf_str(&text), &status);
-	return status.shadow_stack;
-}
-
 bool shstk_in_process(const struct proc *proc)
 {
 	auto_vec tid_vec tids = { 0 };
 	const pid_t *tid;
+	struct proc_status status;
 	bool found = proc->shadow_stack;
 
 	/* A list that can't be read is no proof that there is none. */
 	if (!found && shstk_offered() && tasks_list(proc, &tids, NULL) != 0)
 		found = true;
-	vec_for_each (&tids, tid)
-		found = found || thread_has_one(proc, *tid);
+	vec_for_each (&tids, tid) {
+		auto_buf struct buf text = { 0 };
+
+		if (found || !task_status(proc, *tid, &text))
+			continue;
+		proc_status_parse(buf_str(&text), &status);
+		found = status.shadow_stack;
+	}
 	return found;
 }

@@ -37,16 +37,6 @@ void held_sleepers_serve(struct held_sleepers *sleepers)
 	sleepers->served_ns = clock_now_ns();
 }
 
-static int await_regs(struct held_sleepers *sleepers, struct thread *thread, int64_t deadline,
-		      struct uspl_err *err)
-{
-	int rc = thread_wait(sleepers->stop.proc, thread, deadline, err);
-
-	return rc || thread->state != THREAD_STOPPED
-		       ? rc
-		       : thread_read_regs(sleepers->stop.proc, thread, err);
-}
-
 static void serve_in_time(struct held_sleepers *sleepers)
 {
 	if (clock_now_ns() > sleepers->served_ns + SLICE_NS)
@@ -100,7 +90,9 @@ static int look_at(const struct group *group,
 
 		if (!thread->slept || thread->state != THREAD_ASKED)
 			continue;
-		rc = await_regs(group->sleepers, thread, group->deadline, err);
+		rc = thread_wait(proc, thread, group->deadline, err);
+		if (!rc && thread->state == THREAD_STOPPED)
+			rc = thread_read_regs(proc, thread, err);
 		thread->slept = !rc && thread->state == THREAD_STOPPED && may_stay(ctx, thread) &&
 				thread_send_back(proc, thread);
 		thread_resume(proc, thread);
@@ -257,22 +249,6 @@ void held_sleepers_rest(struct held_sleepers *sleepers, int64_t ns)
 		nanosleep(&pause, NULL);
 }
 
-/*
- * In the end of a run in which threads had children. Those that aren't held stand still once more,
- * all at once, and are detached from: from a thread that runs, and forks, the kernel would detach
- * only when one of its children may have woken another thread.
- */
-static void settle(struct held_sleepers *sleepers)
-{
-	const struct proc *proc = sleepers->stop.proc;
-
-	if (seize_parents(sleepers, NULL) != 0 ||
-	    await_all(sleepers, clock_now_ns() + STOP_LIMIT_NS, NULL) != 0)
-		log_info("stop", "a call of a thread of pid %d may be interrupted", proc->pid);
-	stop_go(&sleepers->stop);
-	tracer_settle(proc, &sleepers->stop.threads);
-}
-
 static int run_holding(void *ctx, struct uspl_err *err)
 {
 	const struct held_sleepers_run *run = ctx;
@@ -283,8 +259,19 @@ static int run_holding(void *ctx, struct uspl_err *err)
 		return rc;
 	sleepers.parents = task_reaps(run->proc);
 	rc = run->work(&sleepers, run->ctx, err);
-	if (sleepers.parents)
-		settle(&sleepers);
+	if (sleepers.parents) {
+		/*
+		 * Threads that aren't held stand still once more, all at once, and are detached from:
+		 * from a thread that runs, and forks, the kernel would detach only when one of its
+		 * children may have woken another thread.
+		 */
+		if (seize_parents(&sleepers, NULL) != 0 ||
+		    await_all(&sleepers, clock_now_ns() + STOP_LIMIT_NS, NULL) != 0)
+			log_info("stop", "a call of a thread of pid %d may be interrupted",
+				 run->proc->pid);
+		stop_go(&sleepers.stop);
+		tracer_settle(run->proc, &sleepers.stop.threads);
+	}
 	stop_end(&sleepers.stop);
 	return rc;
 }

@@ -19,26 +19,14 @@
 _Static_assert(sizeof(MARK) - 1 == MARK_LEN, "the mark is as long as it is said to be");
 _Static_assert(MARK_LEN + sizeof(((struct padding *)NULL)->places) <= PAGE, "a page has room");
 
-/* All zeros behind the segment, or our mark: then nothing else uses it. */
-static bool is_free(const struct proc *proc, taddr at, uint64_t len, struct padding *ret)
-{
-	static const uint8_t zeros[PAGE];
-	uint8_t have[PAGE];
-
-	if (proc_read_some(proc, at, have, len) != len)
-		return false;
-	*ret = (struct padding){ .at = at + MARK_LEN };
-	ret->n = (len - MARK_LEN) / PLACE;
-	memcpy(ret->places, have + MARK_LEN, ret->n * PLACE);
-	return !memcmp(have, MARK, MARK_LEN) || !memcmp(have, zeros, len);
-}
-
 /*
  * What lies between a segment of constants and the end of its last page; false if it's of no use.
  */
 static bool look_behind(const struct proc *proc, const struct module *module,
 			const Elf64_Phdr *phdr, struct padding *ret)
 {
+	static const uint8_t zeros[PAGE];
+	uint8_t have[PAGE];
 	taddr end = phdr->p_vaddr + (uint64_t)module->bias + phdr->p_filesz;
 	const struct mapping *map = proc_mapping_at(proc, end - 1);
 	taddr at = (end + MARK_LEN - 1) & ~(MARK_LEN - 1), limit = (at + PAGE - 1) & ~(PAGE - 1);
@@ -46,8 +34,13 @@ static bool look_behind(const struct proc *proc, const struct module *module,
 	if (phdr->p_type != PT_LOAD || phdr->p_flags != PF_R || !phdr->p_filesz ||
 	    phdr->p_memsz != phdr->p_filesz || !map || !map->read || map->write || map->exec ||
 	    map->shared || limit > map->end || limit - at < MARK_LEN + PLACES_MIN * PLACE ||
-	    !is_free(proc, at, limit - at, ret))
+	    proc_read_some(proc, at, have, limit - at) != limit - at)
 		return false;
+	/* All zeros, or our mark: then nothing else uses it. */
+	if (memcmp(have, MARK, MARK_LEN) != 0 && memcmp(have, zeros, limit - at) != 0)
+		return false;
+	*ret = (struct padding){ .at = at + MARK_LEN, .n = (limit - at - MARK_LEN) / PLACE };
+	memcpy(ret->places, have + MARK_LEN, ret->n * PLACE);
 	return proc_write(proc, at, MARK, MARK_LEN, NULL) == 0;
 }
 

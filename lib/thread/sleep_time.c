@@ -123,30 +123,27 @@ static void *go_round(void *arg)
 	return NULL;
 }
 
-static void call_back(struct round *round)
-{
-	pid_t tid = __atomic_load_n(&round->tid, __ATOMIC_ACQUIRE);
-	cpu_set_t all;
-
-	memset(&all, 0xff, sizeof(all));
-	round->stop = true;
-	if (tid)
-		sched_setaffinity(tid, sizeof(all), &all);
-}
-
 void sleep_times_measure(struct sleep_time *sleep_times, size_t n)
 {
 	struct round round = { .sleep_times = sleep_times, .n = n };
 	int64_t until = clock_now_ns() + PATIENCE_NS;
 	struct timespec deadline = { until / 1000000000, until % 1000000000 };
 	pthread_t thread;
+	cpu_set_t all;
+	pid_t tid;
 
 	if (!n)
 		return;
 	sem_init(&round.done, 0, 0);
 	if (pthread_create(&thread, NULL, go_round, &round) == 0) {
-		if (sem_clockwait(&round.done, CLOCK_MONOTONIC, &deadline) != 0)
-			call_back(&round);
+		if (sem_clockwait(&round.done, CLOCK_MONOTONIC, &deadline) != 0) {
+			tid = __atomic_load_n(&round.tid, __ATOMIC_ACQUIRE);
+			memset(&all, 0xff, sizeof(all));
+			round.stop = true;
+			/* It comes back from a processor where it waits in vain. */
+			if (tid)
+				sched_setaffinity(tid, sizeof(all), &all);
+		}
 		pthread_join(thread, NULL);
 	}
 	sem_destroy(&round.done);

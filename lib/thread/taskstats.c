@@ -97,34 +97,28 @@ static bool find_attr(struct attrs in, uint16_t type, struct attrs *ret)
 	return false;
 }
 
-static bool find_family(struct taskstats_link *link)
+int taskstats_open(struct taskstats_link *link, struct uspl_err *err)
 {
+	const struct timeval timeout = { .tv_usec = ANSWER_TIMEOUT_US };
 	const struct nlattr name = { sizeof(name) + sizeof(TASKSTATS_GENL_NAME),
 				     CTRL_ATTR_FAMILY_NAME };
 	struct answer answer;
 	struct attrs attrs, id;
-
-	if (!send_request(link, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, &name, TASKSTATS_GENL_NAME) ||
-	    !receive(link, &answer, &attrs) || !find_attr(attrs, CTRL_ATTR_FAMILY_ID, &id) ||
-	    id.len < sizeof(link->family))
-		return false;
-	memcpy(&link->family, id.at, sizeof(link->family));
-	return true;
-}
-
-int taskstats_open(struct taskstats_link *link, struct uspl_err *err)
-{
-	const struct timeval timeout = { .tv_usec = ANSWER_TIMEOUT_US };
 
 	*link = (struct taskstats_link){ .fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC,
 						      NETLINK_GENERIC) };
 	if (link->fd < 0)
 		return uspl_fail_errno(err, "cannot open a netlink socket");
 	setsockopt(link->fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
-	if (find_family(link))
-		return 0;
-	taskstats_close(link);
-	return uspl_fail(err, USPL_E_UNSUPPORTED, "the kernel does not offer taskstats here");
+	if (!send_request(link, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, &name, TASKSTATS_GENL_NAME) ||
+	    !receive(link, &answer, &attrs) || !find_attr(attrs, CTRL_ATTR_FAMILY_ID, &id) ||
+	    id.len < sizeof(link->family)) {
+		taskstats_close(link);
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "the kernel does not offer taskstats here");
+	}
+	memcpy(&link->family, id.at, sizeof(link->family));
+	return 0;
 }
 
 void taskstats_close(struct taskstats_link *link)

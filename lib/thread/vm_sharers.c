@@ -53,29 +53,20 @@ static bool has_equal_sizes(pid_t one, pid_t other)
 	return file_read(path, &b, NULL) == 0 && a.len && !strcmp(buf_str(&a), buf_str(&b));
 }
 
-/* Where the tool may not ask, as of a child that has become another user, equal sizes decide. */
-static bool shares_memory(const struct proc *proc, pid_t other)
-{
-	if (syscall(SYS_kcmp, proc_task(proc), other, KCMP_VM, 0, 0) == 0)
-		return true;
-	return errno == EPERM && has_equal_sizes(proc->pid, other);
-}
-
-/* Threads of the process itself share its memory, too. */
-static bool is_sharer(const struct proc *proc, pid_t pid)
+/* Notes the process if it shares the memory. */
+static void see(struct vm_sharers *vm_sharers, const struct proc *proc, pid_t pid)
 {
 	char path[64];
 
-	if (!shares_memory(proc, pid))
-		return false;
+	if (pid <= 0 || pid == proc->pid || vm_sharers->n_seen == VM_SHARERS_MAX)
+		return;
+	/* Where the tool may not ask, as of a child that has become another user, sizes decide. */
+	if (syscall(SYS_kcmp, proc_task(proc), pid, KCMP_VM, 0, 0) != 0 &&
+	    (errno != EPERM || !has_equal_sizes(proc->pid, pid)))
+		return;
+	/* Threads of the process itself share its memory, too. */
 	snprintf(path, sizeof(path), "/proc/%d/task/%d", proc->pid, pid);
-	return access(path, F_OK) != 0;
-}
-
-static void see(struct vm_sharers *vm_sharers, const struct proc *proc, pid_t pid)
-{
-	if (pid > 0 && pid != proc->pid && vm_sharers->n_seen < VM_SHARERS_MAX &&
-	    is_sharer(proc, pid))
+	if (access(path, F_OK) != 0)
 		vm_sharers->seen[vm_sharers->n_seen++] = pid;
 }
 
@@ -119,15 +110,6 @@ static pid_t parent_of(pid_t pid)
 	return parent ? (pid_t)strtol(parent, NULL, 10) : 0;
 }
 
-static void find_anywhere(struct vm_sharers *vm_sharers, const struct proc *proc)
-{
-	auto_closedir DIR *dir = opendir("/proc");
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir)))
-		see(vm_sharers, proc, (pid_t)atol(entry->d_name));
-}
-
 /*
  * True if it has never called exec (PF_FORKNOEXEC, 0x40, among the flags in proc(5)'s stat): then
  * it may have been born in a memory whose other users are no relatives of it any more.
@@ -142,13 +124,17 @@ static bool is_born_in_memory(const struct proc *proc)
 
 static void find_all(struct vm_sharers *vm_sharers, const struct proc *proc)
 {
+	auto_closedir DIR *dir = NULL;
+	const struct dirent *entry;
 	bool known = false;
 	pid_t at = parent_of(proc->pid);
 
 	find_children(vm_sharers, proc, proc->pid, &known);
 	if (!known || is_born_in_memory(proc)) {
 		vm_sharers->n_seen = 0;
-		find_anywhere(vm_sharers, proc);
+		dir = opendir("/proc");
+		while (dir && (entry = readdir(dir)))
+			see(vm_sharers, proc, (pid_t)atol(entry->d_name));
 		return;
 	}
 	for (int i = 0; at && i < ANCESTORS_MAX; i++, at = parent_of(at))
@@ -173,27 +159,21 @@ static long last_id(void)
 	return id ? atol(id) : -1;
 }
 
-/* Those that were seen and still share it, and those with ids after `since`, up to `now`. */
-static void find_since(struct vm_sharers *vm_sharers, const struct proc *proc, long since, long now)
-{
-	size_t n = vm_sharers->n_seen;
-
-	vm_sharers->n_seen = 0;
-	for (size_t i = 0; i < n; i++)
-		if (vm_sharers->seen[i] <= since)
-			see(vm_sharers, proc, vm_sharers->seen[i]);
-	for (long id = since + 1; id <= now; id++)
-		see(vm_sharers, proc, (pid_t)id);
-}
-
 bool vm_sharers_none_since(const struct proc *proc, struct vm_sharers *vm_sharers)
 {
 	long since = vm_sharers->last_id, now = last_id();
+	size_t n = vm_sharers->n_seen;
 
 	/* Before they are looked for: what is born meanwhile is asked about the next time. */
 	vm_sharers->last_id = now;
 	if (vm_sharers->known && since >= 0 && now >= since && now - since <= BORN_MAX) {
-		find_since(vm_sharers, proc, since, now);
+		/* Those that were seen and still share it, and those that were born since. */
+		vm_sharers->n_seen = 0;
+		for (size_t i = 0; i < n; i++)
+			if (vm_sharers->seen[i] <= since)
+				see(vm_sharers, proc, vm_sharers->seen[i]);
+		for (long id = since + 1; id <= now; id++)
+			see(vm_sharers, proc, (pid_t)id);
 	} else {
 		vm_sharers->n_seen = 0;
 		find_all(vm_sharers, proc);

@@ -228,21 +228,13 @@ static bool step(struct unwinder *unwinder, const struct unwind_rule *rule, stru
 	return true;
 }
 
-/* True if a stack begins there that makecontext has made: what returns there has no caller. */
-static bool is_base(const struct unwinder *unwinder, const struct unwind_frame *frame)
-{
-	uint8_t bytes[CONTEXT_BASE_LEN];
-
-	return frame->is_call && context_is_base(bytes, proc_read_some(unwinder->proc, frame->pc,
-								       bytes, sizeof(bytes)));
-}
-
 enum unwind_end unwind(struct unwinder *unwinder, const struct some_regs *start,
 		       bool (*visit)(void *ctx, const struct unwind_frame *frame), void *ctx,
 		       taddr *ret_sp)
 {
 	struct some_regs regs = *start;
 	struct unwind_frame frame = { .pc = regs.value[DWARF_PC], .sp = regs.value[DWARF_SP] };
+	uint8_t base[CONTEXT_BASE_LEN];
 
 	unwinder->window.len = 0;
 	for (size_t i = 0; i < FRAMES_MAX; i++) {
@@ -254,8 +246,14 @@ enum unwind_end unwind(struct unwinder *unwinder, const struct some_regs *start,
 		if (unwinder_leave_runtime(unwinder, &frame, &regs))
 			continue;
 		rule = rule_at(unwinder, frame.is_call ? frame.pc - 1 : frame.pc);
-		if (!rule || !rule->known)
-			return is_base(unwinder, &frame) ? UNWIND_COMPLETE : UNWIND_LOST;
+		if (!rule || !rule->known) {
+			/* What returns to where a stack of makecontext begins has no caller. */
+			if (frame.is_call &&
+			    context_is_base(base, proc_read_some(unwinder->proc, frame.pc, base,
+								 sizeof(base))))
+				return UNWIND_COMPLETE;
+			return UNWIND_LOST;
+		}
 		if (rule->regs[rule->ra_reg].where == WHERE_UNDEFINED)
 			return UNWIND_COMPLETE;
 		if (!step(unwinder, rule, &regs))
