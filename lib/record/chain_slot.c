@@ -54,16 +54,6 @@ static bool find_chain_slot(const struct proc *proc, const struct marks *marks, 
 	return last || traced;
 }
 
-/* What entry bytes mean there. */
-static bool into_chain_slot(const struct chain_slot *chain_slot, const uint8_t *bytes, uint8_t *ret)
-{
-	if (!memcmp(bytes, chain_slot->own, BYTES)) {
-		memcpy(ret, chain_slot->none, BYTES);
-		return true;
-	}
-	return carry_jump(chain_slot->entry, bytes, chain_slot->addr, ret);
-}
-
 static int fail_reach(const struct region_site *site, struct uspl_err *err)
 {
 	return uspl_fail(err, USPL_E_OUT_OF_REACH,
@@ -83,7 +73,10 @@ static int place(const struct chain_slot *chain_slot, struct region_site *site,
 	uint8_t old_bytes[BYTES];
 
 	memcpy(recorded.old_bytes, site->old_bytes, sizeof(recorded.old_bytes));
-	if (!into_chain_slot(chain_slot, site->old_bytes, old_bytes))
+	/* What entry bytes mean in the slot. */
+	if (!memcmp(site->old_bytes, chain_slot->own, BYTES))
+		memcpy(old_bytes, chain_slot->none, BYTES);
+	else if (!carry_jump(chain_slot->entry, site->old_bytes, chain_slot->addr, old_bytes))
 		return fail_reach(site, err);
 	/*
 	 * Where the new code is out of reach it leads to a punned trampoline. A site that is being

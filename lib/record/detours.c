@@ -78,31 +78,26 @@ static bool leads_there(const struct uspl_detour *detour, const uint8_t *code)
 	return false;
 }
 
-static const struct region *region_of(const region_vec *regions, taddr helper)
-{
-	const struct region *region;
-
-	vec_for_each (regions, region)
-		if (region_is_live(region) && overlay_holds(region, helper))
-			return region;
-	return NULL;
-}
-
 static int unpatch_image(struct image *image, const region_vec *regions,
 			 const struct uspl_detour *detour, struct uspl_err *err)
 {
 	/* The image is ours, and so are its bytes. */
 	uint8_t *code = (uint8_t *)image_bytes(image, detour->addr, detour->insn_len);
-	const struct region *region = region_of(regions, detour->helper);
+	const struct region *region, *helping = NULL;
 	uint64_t value = detour->value;
 
 	if (!code || detour->insn_len > sizeof(detour->insn) || detour->field >= detour->insn_len ||
 	    !leads_there(detour, code))
 		return 0;
-	if (detour->helper && (!region || value >= 1ull << OFFSET_BITS))
-		return 0;
-	if (detour->helper)
-		value = number_of(region, value);
+	if (detour->helper) {
+		vec_for_each (regions, region)
+			if (!helping && region_is_live(region) &&
+			    overlay_holds(region, detour->helper))
+				helping = region;
+		if (!helping || value >= 1ull << OFFSET_BITS)
+			return 0;
+		value = number_of(helping, value);
+	}
 	memcpy(code, detour->insn, detour->insn_len);
 	return image_mean(image, detour->addr + detour->field, value) ? 0 : uspl_fail_nomem(err);
 }

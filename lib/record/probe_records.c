@@ -294,26 +294,20 @@ bool marks_cover(const struct marks *marks, taddr entry, uint64_t len)
 	return false;
 }
 
-static bool is_switched(const struct proc *proc, const struct marks *marks,
-			const struct uspl_mark_switch *item)
-{
-	uint8_t none[USPL_TRACE_SITE_BYTES];
-
-	return mark_target(proc, marks_innermost(proc, marks, item->site, none)) == item->on;
-}
-
 /* The probes that begin at `but` don't count. */
 static bool jumps_in(const struct proc *proc, const struct marks *marks,
 		     const struct mark_region *region, taddr addr, uint64_t len, taddr but)
 {
 	const struct uspl_mark_switch *item;
+	uint8_t none[USPL_TRACE_SITE_BYTES];
 
 	for (size_t i = 0; i < region->on.n; i++)
 		if (region->on.items[i] && region->probes.items[i].site != but &&
 		    overlaps(region->probes.items[i].site, addr, len))
 			return true;
 	vec_for_each (&region->switches, item)
-		if (overlaps(item->site, addr, len) && is_switched(proc, marks, item))
+		if (overlaps(item->site, addr, len) &&
+		    mark_target(proc, marks_innermost(proc, marks, item->site, none)) == item->on)
 			return true;
 	return false;
 }

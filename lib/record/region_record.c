@@ -401,23 +401,20 @@ static int check_size(const struct region *region, struct uspl_err *err)
 	return 0;
 }
 
-/* The oldest version that has all that the record says: older versions of uspl read that. */
-static uint32_t version_of(const struct region *region)
-{
-	if (region->by_thread)
-		return USPL_ABI_VERSION_BY_THREAD;
-	if ((region->replaces && *region->replaces) || (region->states && *region->states) ||
-	    region->data_values.n)
-		return USPL_ABI_VERSION_MORE;
-	return region->has_hooks ? USPL_ABI_VERSION_HOOKS : USPL_ABI_VERSION;
-}
-
 /* The record's head but for its strings and arrays. */
 static struct uspl_region head_of(const struct region *region)
 {
+	/* The oldest version that has all that the record says: older versions of uspl read that. */
+	uint32_t version = region->has_hooks ? USPL_ABI_VERSION_HOOKS : USPL_ABI_VERSION;
+
+	if (region->by_thread)
+		version = USPL_ABI_VERSION_BY_THREAD;
+	else if ((region->replaces && *region->replaces) || (region->states && *region->states) ||
+		 region->data_values.n)
+		version = USPL_ABI_VERSION_MORE;
 	return (struct uspl_region){
 		.magic = USPL_REGION_MAGIC,
-		.version = version_of(region),
+		.version = version,
 		.state = region->state,
 		.self = region->self,
 		.map = region->map,

@@ -7,22 +7,18 @@
 
 #include "base/strmap.h"
 
-static bool is_module_of(const struct region *region, const struct module *module)
-{
-	const char *build_id = region->build_id ? region->build_id : "";
-
-	if (build_id[0] && module->build_id)
-		return !strcmp(build_id, module->build_id);
-	return !strcmp(region->module_name, module->name);
-}
-
 static bool module_is_there(const module_vec *modules, const struct region *region)
 {
+	const char *build_id = region->build_id ? region->build_id : "";
 	const struct module *module;
 
-	vec_for_each (modules, module)
-		if (module->start == region->module)
-			return is_module_of(region, module);
+	vec_for_each (modules, module) {
+		if (module->start != region->module)
+			continue;
+		if (build_id[0] && module->build_id)
+			return !strcmp(build_id, module->build_id);
+		return !strcmp(region->module_name, module->name);
+	}
 	return false;
 }
 

@@ -141,15 +141,6 @@ int registry_fail_damaged(const struct proc *proc, enum record_kind kind, taddr 
 			 at, proc->pid);
 }
 
-static int fail_version(const struct proc *proc, const struct kind *kind, uint32_t version,
-			struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_FORMAT, "pid %d holds %s of ABI version %u, this program knows %u",
-		  proc->pid, kind->what, version, kind->version);
-	uspl_hint(err, "use the version of uspl that %s", kind->did);
-	return -USPL_E_FORMAT;
-}
-
 void registry_begin(struct registry *registry, const struct proc *proc, enum record_kind kind)
 {
 	*registry = (struct registry){
@@ -176,8 +167,13 @@ static int check(const struct registry *registry, struct record *record, struct 
 	memcpy(&self, head + kind->self_at, sizeof(self));
 	if (kind->may_stray && self != record->map->start)
 		return 0;
-	if (version < kind->oldest || version > kind->version)
-		return fail_version(registry->proc, kind, version, err);
+	if (version < kind->oldest || version > kind->version) {
+		uspl_fail(err, USPL_E_FORMAT,
+			  "pid %d holds %s of ABI version %u, this program knows %u",
+			  registry->proc->pid, kind->what, version, kind->version);
+		uspl_hint(err, "use the version of uspl that %s", kind->did);
+		return -USPL_E_FORMAT;
+	}
 	if (version == kind->oldest && kind->oldest_len)
 		memset(head + kind->oldest_len, 0, kind->len - kind->oldest_len);
 	return kind->is_sound(registry->proc, record)

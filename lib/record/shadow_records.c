@@ -12,16 +12,6 @@ static const char hook_prefix[] = "uspl_shadow_end_";
 
 enum { PIECE = 64 << 10 };
 
-static size_t count_hooks(const struct region *region)
-{
-	const struct region_hook *hook;
-	size_t n = 0;
-
-	vec_for_each (&region->hooks, hook)
-		n += !strncmp(hook->name, hook_prefix, sizeof(hook_prefix) - 1);
-	return n;
-}
-
 /* Takes what lies at `at` if it is one: it says so itself, with its own address. */
 static int add_if_shadow(taddr at, const uint8_t *bytes, shadow_record_vec *ret,
 			 struct uspl_err *err)
@@ -48,9 +38,12 @@ int shadow_records_read(const struct proc *proc, const struct region *region,
 			shadow_record_vec *ret, struct uspl_err *err)
 {
 	const size_t head = offsetof(struct uspl_shadow, construct);
-	const size_t want = ret->n + count_hooks(region);
+	const struct region_hook *hook;
 	auto_free uint8_t *piece = NULL;
+	size_t want = ret->n;
 
+	vec_for_each (&region->hooks, hook)
+		want += !strncmp(hook->name, hook_prefix, sizeof(hook_prefix) - 1);
 	if (want == ret->n)
 		return 0;
 	piece = malloc(PIECE);

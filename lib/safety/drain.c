@@ -152,28 +152,20 @@ static int look_at_all(struct drain *drain, struct uspl_err *err)
 	return rc;
 }
 
-/* The threads that don't sleep. */
-static int look_at_others(struct drain *drain, const tid_vec *others, struct uspl_err *err)
-{
-	struct stop stop;
-	int rc;
-
-	stop_begin(&stop, drain->text.proc);
-	rc = stop_some(&stop, others, clock_now_ns() + STOP_LIMIT_NS, err);
-	if (!rc)
-		rc = count_stopped(drain, &stop, err);
-	let_go(drain, &stop);
-	return rc;
-}
-
 static int look_at_each(struct drain *drain, struct blocked *blocked, struct uspl_err *err)
 {
 	auto_vec tid_vec others = { 0 };
+	struct stop stop;
 	int rc = look_at_sleepers(drain, blocked, &others, err);
 
 	if (rc || !others.n)
 		return rc;
-	return look_at_others(drain, &others, err);
+	stop_begin(&stop, drain->text.proc);
+	rc = stop_some(&stop, &others, clock_now_ns() + STOP_LIMIT_NS, err);
+	if (!rc)
+		rc = count_stopped(drain, &stop, err);
+	let_go(drain, &stop);
+	return rc;
 }
 
 static int look_once(void *ctx, struct uspl_err *err)

@@ -61,31 +61,28 @@ static bool throws(const struct image *image)
 	return false;
 }
 
-/* A static program has libgcc inside; then only its symbol table knows where. */
-static void look_into_image(const struct image *image, struct unwinder_api *api)
-{
-	const struct image_sym *sym;
-
-	vec_for_each (&image->syms, sym) {
-		if (!strcmp(sym->name, "__register_frame"))
-			api->enter = sym->addr;
-		if (!strcmp(sym->name, "__deregister_frame"))
-			api->leave = sym->addr;
-	}
-	api->other |= !api->enter && throws(image);
-}
-
 static int look_into_program(const struct proc *proc, const struct module *module,
 			     const struct image *known, struct unwinder_api *api,
 			     struct uspl_err *err)
 {
 	struct image *image = NULL;
+	const struct image_sym *sym;
 	int rc = known ? 0 : module_image(proc, module, &image, err);
 
-	if (!rc)
-		look_into_image(known ? known : image, api);
+	if (rc)
+		return rc;
+	if (!known)
+		known = image;
+	/* A static program has libgcc inside; then only its symbol table knows where. */
+	vec_for_each (&known->syms, sym) {
+		if (!strcmp(sym->name, "__register_frame"))
+			api->enter = sym->addr;
+		if (!strcmp(sym->name, "__deregister_frame"))
+			api->leave = sym->addr;
+	}
+	api->other |= !api->enter && throws(known);
 	image_free(image);
-	return rc;
+	return 0;
 }
 
 static int find_api(const struct proc *proc, const module_vec *modules, const struct image *image,

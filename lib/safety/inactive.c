@@ -40,13 +40,6 @@
 /* The x86-64 ABI of thread-local storage: a block begins with its own address; glibc's again. */
 #define TCB_SELF 2
 
-static bool is_writable(const struct inactive_scan *scan, taddr addr)
-{
-	const struct mapping *map = mappings_at(&scan->maps, addr);
-
-	return map && map->write;
-}
-
 /* The thread control block at the end of a thread's stack, 0 if the mapping isn't one. */
 static taddr find_tcb(const struct proc *proc, const struct mapping *map)
 {
@@ -76,13 +69,15 @@ static taddr tcb_of(struct inactive_scan *scan, const struct mapping *map)
 static void look_around(struct inactive_scan *scan, struct inactive_word *word, bool mangled)
 {
 	uint64_t before[-CONTEXT_SP], slot;
+	const struct mapping *map;
 	taddr sp;
 
 	if (proc_read_some(scan->proc, word->at + 8 * CONTEXT_SP, before, sizeof(before)) !=
 	    sizeof(before))
 		return;
 	sp = mangled ? context_demangle(before[0], scan->guard) : before[0];
-	if (sp % 8 || !is_writable(scan, sp) ||
+	map = mappings_at(&scan->maps, sp);
+	if (sp % 8 || !map || !map->write ||
 	    proc_read_some(scan->proc, context_return_slot(sp), &slot, sizeof(slot)) !=
 		    sizeof(slot))
 		return;
@@ -231,21 +226,6 @@ static struct context_query make_query(const struct inactive_scan *scan)
 	return query;
 }
 
-static int find_words(struct inactive_scan *scan, struct uspl_err *err)
-{
-	struct resident walk = { .proc = scan->proc,
-				 .maps = &scan->maps,
-				 .budget = scan->inactive->budget };
-	struct context_query query = make_query(scan);
-	int rc = resident_open(&walk, err);
-
-	while (!rc && resident_next(&walk))
-		rc = note_words(scan, &walk, &query, err);
-	scan->inactive->left_out = walk.left_out;
-	resident_close(&walk);
-	return rc;
-}
-
 /* A profiler's counts are return addresses, but lie on no stack. */
 static void drop_profile(struct inactive_scan *scan)
 {
@@ -263,20 +243,13 @@ static void drop_profile(struct inactive_scan *scan)
 	inactive->words.n = n;
 }
 
-/* glibc takes its pointer guard from the second half of what the kernel gives it (dl-osinfo.h). */
-static uint64_t read_guard(const struct proc *proc)
-{
-	taddr random = proc_auxv(proc, AT_RANDOM);
-	uint64_t guard = 0;
-
-	if (random)
-		proc_read_some(proc, random + sizeof(guard), &guard, sizeof(guard));
-	return guard;
-}
-
 static int scan_memory(struct inactive_scan *scan, struct uspl_err *err)
 {
 	struct inactive *inactive = scan->inactive;
+	struct resident walk = { .proc = scan->proc,
+				 .maps = &scan->maps,
+				 .budget = inactive->budget };
+	struct context_query query;
 	int rc = proc_read_maps(scan->proc, &scan->maps, err);
 
 	if (rc)
@@ -285,7 +258,12 @@ static int scan_memory(struct inactive_scan *scan, struct uspl_err *err)
 	if (rc)
 		return rc;
 	if (inactive->safety->ranges.n) {
-		rc = find_words(scan, err);
+		query = make_query(scan);
+		rc = resident_open(&walk, err);
+		while (!rc && resident_next(&walk))
+			rc = note_words(scan, &walk, &query, err);
+		inactive->left_out = walk.left_out;
+		resident_close(&walk);
 		if (rc)
 			return rc;
 	}
@@ -301,14 +279,16 @@ static int scan_memory(struct inactive_scan *scan, struct uspl_err *err)
 int inactive_scan(struct inactive *inactive, struct uspl_err *err)
 {
 	const struct proc *proc = inactive->safety->proc;
-	struct inactive_scan scan = { .inactive = inactive,
-				      .proc = proc,
-				      .guard = read_guard(proc) };
+	struct inactive_scan scan = { .inactive = inactive, .proc = proc };
+	taddr random = proc_auxv(proc, AT_RANDOM);
 	int rc;
 
 	inactive_release(inactive);
 	inactive->interrupted = (struct inactive_word){ 0 };
 	inactive->full = false;
+	/* glibc takes its pointer guard from the second half of the kernel's bytes (dl-osinfo.h). */
+	if (random)
+		proc_read_some(proc, random + sizeof(scan.guard), &scan.guard, sizeof(scan.guard));
 	rc = scan_memory(&scan, err);
 	vec_release(&scan.owned);
 	mappings_release(&scan.maps);

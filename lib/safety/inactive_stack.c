@@ -86,35 +86,25 @@ static void mark(const struct inactive *inactive, taddr slot, taddr pc)
 		}
 }
 
-/* That frame made no call: a signal came. */
-static void note_interrupted(struct inactive *inactive, const struct unwind_frame *frame)
-{
-	const struct safety_range *range = safety_range_at(inactive->safety, frame->pc);
-
-	if (range && !(range->entry_ok && frame->pc == range->start))
-		inactive->interrupted =
-			(struct inactive_word){ .place = frame->sp, .pc = frame->pc, .live = true };
-}
-
 static bool visit(void *ctx, const struct unwind_frame *frame)
 {
 	struct search *search = ctx;
+	struct inactive *inactive = search->scan->inactive;
+	const struct safety_range *range;
 
 	search->pc = frame->pc;
-	if (frame->is_call)
-		mark(search->scan->inactive, context_return_slot(frame->sp), frame->pc);
-	else if (search->frames)
-		note_interrupted(search->scan->inactive, frame);
+	if (frame->is_call) {
+		mark(inactive, context_return_slot(frame->sp), frame->pc);
+	} else if (search->frames) {
+		/* That frame made no call: a signal came. */
+		range = safety_range_at(inactive->safety, frame->pc);
+		if (range && !(range->entry_ok && frame->pc == range->start))
+			inactive->interrupted = (struct inactive_word){ .place = frame->sp,
+									.pc = frame->pc,
+									.live = true };
+	}
 	search->frames++;
 	return true;
-}
-
-/* Where the stack that an unwind was lost on may end: no further than its mapping. */
-static taddr end_of_stack(const struct inactive_scan *scan, taddr sp)
-{
-	const struct mapping *map = mappings_at(&scan->maps, context_return_slot(sp));
-
-	return map && map->end < sp + LOST_REACH ? map->end : sp + LOST_REACH;
 }
 
 /*
@@ -133,27 +123,30 @@ static void mark_all(const struct inactive *inactive, taddr from, taddr to)
 		}
 }
 
-/*
- * True if the unwind, from registers that are known, has come to a return address that leads to no
- * code: the first function of a stack that its program has made by hand.
- */
-static bool is_first(const struct search *search, bool guessed)
-{
-	const struct mapping *map = mappings_at(&search->scan->maps, search->pc);
-
-	return !guessed && !(map && map->exec);
-}
-
 static void follow(struct search *search, const struct some_regs *regs, bool guessed)
 {
 	struct inactive *inactive = search->scan->inactive;
-	taddr sp;
+	const mapping_vec *maps = &search->scan->maps;
+	const struct mapping *code, *stack;
+	taddr sp, end;
 
 	search->keys++;
 	search->frames = 0;
-	if (unwind(inactive->safety->unwinder, regs, visit, search, &sp) == UNWIND_LOST &&
-	    (!guessed || search->frames >= FRAMES_BELIEVED) && !is_first(search, guessed))
-		mark_all(inactive, sp, end_of_stack(search->scan, sp));
+	if (unwind(inactive->safety->unwinder, regs, visit, search, &sp) != UNWIND_LOST)
+		return;
+	if (guessed && search->frames < FRAMES_BELIEVED)
+		return;
+	/*
+	 * From registers that are known the unwind has come to a return address that leads to no
+	 * code: the first function of a stack that its program has made by hand.
+	 */
+	code = mappings_at(maps, search->pc);
+	if (!guessed && !(code && code->exec))
+		return;
+	/* The stack goes no further than its mapping. */
+	stack = mappings_at(maps, context_return_slot(sp));
+	end = stack && stack->end < sp + LOST_REACH ? stack->end : sp + LOST_REACH;
+	mark_all(inactive, sp, end);
 }
 
 /* The registers behind a call that returns to pc. */

@@ -228,18 +228,10 @@ static bool visit_frame(void *ctx, const struct unwind_frame *frame)
 	return !view->doubtful;
 }
 
-/* True for code of no module, which updates have, in a thread that no signal can interrupt. */
-static bool may_hold_shadow_lock(const struct safe_call *safe_call, pid_t tid, taddr pc)
-{
-	const uint64_t never = 1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1);
-
-	return !module_at(safe_call->modules, pc) &&
-	       (task_blocked_signals(safe_call->proc, tid) | never) == ~0ull;
-}
-
 /* See the head of this file. */
 static bool holds_no_lock(const struct safe_call *safe_call, const struct thread *thread)
 {
+	const uint64_t never = 1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1);
 	struct view view = { .safe_call = safe_call };
 	long call = regs_syscall(&thread->regs);
 	struct some_regs regs;
@@ -249,8 +241,14 @@ static bool holds_no_lock(const struct safe_call *safe_call, const struct thread
 	if (unwind(safe_call->unwinder, &regs, visit_frame, &view, &sp) != UNWIND_COMPLETE ||
 	    view.doubtful)
 		return false;
+	/*
+	 * In code of no module, which updates have, a thread that no signal can interrupt may hold
+	 * the lock of shadow variables.
+	 */
 	if (call < 0)
-		return view.in_program && !may_hold_shadow_lock(safe_call, thread->tid, view.pc);
+		return view.in_program &&
+		       (module_at(safe_call->modules, view.pc) ||
+			(task_blocked_signals(safe_call->proc, thread->tid) | never) != ~0ull);
 	if (thread->group_stopped && syscall_sends_signal(call))
 		return true;
 	return syscall_waits_for_events(call) || (syscall_waits_for_lock(call) && view.in_wait);
@@ -383,27 +381,21 @@ int safe_call_note_requests(const struct proc *proc, const struct inject_req *ca
 	return 0;
 }
 
-/* The last request, where the call before it has failed. */
-static void protect_again(const struct proc *proc, struct inject_req *protect)
-{
-	size_t done;
-
-	if (inject_run(proc, protect, 1, &done, NULL) != 0)
-		log_info("inject", "a record of pid %d stays writable for it", proc->pid);
-}
-
 int safe_call_run_noted(struct proc *proc, const module_vec *modules, struct inject_req *call,
 			const struct safe_call_note *note, struct inject_watch *watch,
 			struct uspl_err *err)
 {
 	struct inject_req reqs[SAFE_CALL_REQUESTS];
+	size_t done;
 	int rc = safe_call_note_requests(proc, call, note, reqs, err);
 
 	if (rc)
 		return rc;
 	rc = run(proc, modules, reqs, ARRAY_SIZE(reqs), watch, err);
-	if (watch && (watch->late || watch->signal))
-		protect_again(proc, &reqs[3]);
+	/* The last request, where the call before it has failed. */
+	if (watch && (watch->late || watch->signal) &&
+	    inject_run(proc, &reqs[3], 1, &done, NULL) != 0)
+		log_info("inject", "a record of pid %d stays writable for it", proc->pid);
 	if (rc)
 		return rc;
 	if (reqs[0].result < 0)

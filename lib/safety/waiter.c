@@ -123,25 +123,11 @@ static void add_item(struct waiter *waiter, const struct safety_finding *finding
 			  finding->tid);
 }
 
-static void drop_unseen(struct waiter *waiter)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < waiter->items.n; i++) {
-		struct waiter_item *item = &waiter->items.items[i];
-
-		if (item->seen)
-			waiter->items.items[kept++] = *item;
-		else
-			hw_breakpoint_close(&item->breakpoint);
-	}
-	waiter->items.n = kept;
-}
-
 /* Makes the items those of the findings; a watch that is open already stays. */
 static void take_findings(struct waiter *waiter, const struct waiter_stop *stop)
 {
 	struct waiter_item *item;
+	size_t kept = 0;
 
 	vec_for_each (&waiter->items, item)
 		item->seen = false;
@@ -150,7 +136,13 @@ static void take_findings(struct waiter *waiter, const struct waiter_stop *stop)
 		if (item)
 			item->seen = true;
 	}
-	drop_unseen(waiter);
+	vec_for_each (&waiter->items, item) {
+		if (item->seen)
+			waiter->items.items[kept++] = *item;
+		else
+			hw_breakpoint_close(&item->breakpoint);
+	}
+	waiter->items.n = kept;
 	vec_for_each (&waiter->items, item)
 		item->fresh = item->left = item->returned = false;
 	for (size_t i = 0; i < stop->n && waiter->items.n < WAITER_MAX; i++)

@@ -45,21 +45,6 @@
 #define SAMPLE_PER_THREAD_NS 100ll
 
 /*
- * Where a loop begins at an entry, a thread that comes to the trampoline may be in the middle of
- * the function, with its flags and its red zone in use.
- */
-static int refuse_loops(const struct region *region, struct uspl_err *err)
-{
-	const struct region_site *site;
-
-	vec_for_each (&region->sites, site)
-		if (!site->old_size)
-			return uspl_fail(err, USPL_E_UNSUPPORTED,
-					 "a loop of '%s' begins at its entry", site->name);
-	return 0;
-}
-
-/*
  * A thread of the target makes the code writable for a moment, and exchanges the entries: were the
  * library unloaded in between, it would do that to what lies there then.
  */
@@ -70,36 +55,11 @@ static bool is_passing(const struct stopless *stopless, const struct region *reg
 	return !module || !module->lasting;
 }
 
-static bool is_any_passing(const struct stopless *stopless)
-{
-	const struct stopless_part *part;
-
-	vec_for_each (&stopless->parts, part)
-		if (is_passing(stopless, part->region))
-			return true;
-	return false;
-}
-
-/* The entries of one module. */
-static int plan_part(const struct stopless *stopless, struct stopless_part *part,
-		     struct uspl_err *err)
-{
-	int rc;
-
-	if (is_passing(stopless, part->region))
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' may be unloaded at any moment",
-				 part->region->module_name);
-	rc = refuse_loops(part->region, err);
-	if (rc)
-		return rc;
-	return trampolines_plan(&part->trampolines, stopless->t->proc, stopless->t->modules,
-				part->region, err);
-}
-
 /* All that can be found out without changing anything. */
 static int plan(struct stopless *stopless, struct uspl_err *err)
 {
 	const struct transition *t = stopless->t;
+	const struct region_site *site;
 	struct stopless_part *part;
 	int rc;
 
@@ -108,7 +68,19 @@ static int plan(struct stopless *stopless, struct uspl_err *err)
 	if (rc)
 		return rc;
 	vec_for_each (&stopless->parts, part) {
-		rc = plan_part(stopless, part, err);
+		if (is_passing(stopless, part->region))
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "'%s' may be unloaded at any moment",
+					 part->region->module_name);
+		/*
+		 * Where a loop begins at an entry, a thread that comes to the trampoline may be in
+		 * the middle of the function, with its flags and its red zone in use.
+		 */
+		vec_for_each (&part->region->sites, site)
+			if (!site->old_size)
+				return uspl_fail(err, USPL_E_UNSUPPORTED,
+						 "a loop of '%s' begins at its entry", site->name);
+		rc = trampolines_plan(&part->trampolines, t->proc, t->modules, part->region, err);
 		if (rc)
 			return rc;
 	}
@@ -382,20 +354,6 @@ static int stopless_attempt(struct run *run, struct uspl_err *err)
 	return stopless_go_by_thread(stopless, err);
 }
 
-/* Threads that run are stopped even if a sleeper is in the way: all that are should be named. */
-static int look_at_all(struct stopless *stopless, bool *ret_late, struct uspl_err *err)
-{
-	bool limited = stopless->t->max_pause_s > 0;
-	int rc;
-
-	stop_begin(&stopless->run->stop, stopless->t->proc);
-	rc = stopless_stop_running(stopless, backend_deadline(stopless->run), err);
-	*ret_late = limited &&
-		    (rc == -USPL_E_UNSTOPPABLE || clock_now_ns() > backend_deadline(stopless->run));
-	stop_leave(&stopless->run->stop);
-	return *ret_late ? 0 : rc;
-}
-
 /* As in a switch, with the trampolines open. True if no thread is in the way. */
 static bool look_unstopped(struct stopless *stopless)
 {
@@ -419,6 +377,7 @@ static bool look_unstopped(struct stopless *stopless)
 int backend_stopless_look(struct run *run, bool *ret_late, size_t *ret_threads,
 			  struct uspl_err *err)
 {
+	bool limited = run->t->max_pause_s > 0;
 	int rc = open_plan(run, err);
 
 	run->n_findings = 0;
@@ -432,8 +391,16 @@ int backend_stopless_look(struct run *run, bool *ret_late, size_t *ret_threads,
 		stopless_ask_stuck(run->stopless);
 		(void)stopless_open_samplers(run->stopless);
 		*ret_late = false;
-		if (!look_unstopped(run->stopless))
-			rc = look_at_all(run->stopless, ret_late, err);
+		if (!look_unstopped(run->stopless)) {
+			/* Even if a sleeper is in the way: all that are should be named. */
+			stop_begin(&run->stop, run->t->proc);
+			rc = stopless_stop_running(run->stopless, backend_deadline(run), err);
+			*ret_late = limited && (rc == -USPL_E_UNSTOPPABLE ||
+						clock_now_ns() > backend_deadline(run));
+			stop_leave(&run->stop);
+			if (*ret_late)
+				rc = 0;
+		}
 		stopless_drop_samplers(run->stopless);
 	}
 	if (!rc && !run->n_findings && !*ret_late && !stopless_stacks_are_own(run->stopless))
@@ -465,6 +432,7 @@ static int stopless_drain_callers(struct run *run, const taddr *sp, size_t n, bo
 static int stopless_finish(struct run *run, struct uspl_err *err)
 {
 	struct stopless *stopless = run->stopless;
+	const struct stopless_part *part;
 	struct uspl_err why = { 0 };
 	int rc = 0;
 
@@ -481,8 +449,9 @@ static int stopless_finish(struct run *run, struct uspl_err *err)
 	if (!run->switched)
 		return stopless->armed ? stopless_take_back(stopless, err) : 0;
 	/* The stop-all way has done all of it, in a stop; since then a library may have gone. */
-	if (is_any_passing(stopless))
-		return 0;
+	vec_for_each (&stopless->parts, part)
+		if (is_passing(stopless, part->region))
+			return 0;
 	for (int i = 0; i < FINALIZE_TRIES; i++) {
 		rc = stopless_finalize(stopless, &why);
 		if (!rc)

@@ -57,17 +57,6 @@ bool entries_lean_on(const struct region *region, const struct region *older)
 	return false;
 }
 
-static int fail_used(const struct region_site *site, const struct region *user,
-		     const struct region_site *used_by, struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_UNSUPPORTED,
-		  "the first bytes of '%s' are part of the jump that update '%s' has written over "
-		  "the short function '%s'",
-		  site->name, user->id, used_by->name);
-	uspl_hint(err, "undo '%s' first, or make one update of both changes", user->id);
-	return -USPL_E_UNSUPPORTED;
-}
-
 int entries_check(const region_vec *present, const struct region *region, struct uspl_err *err)
 {
 	const struct region_site *site, *used_by;
@@ -75,8 +64,14 @@ int entries_check(const region_vec *present, const struct region *region, struct
 
 	vec_for_each (&region->sites, site) {
 		user = region_entry_user(present, site->addr, site->len, &used_by);
-		if (user && !region_has_id(user, region->id))
-			return fail_used(site, user, used_by, err);
+		if (!user || region_has_id(user, region->id))
+			continue;
+		uspl_fail(err, USPL_E_UNSUPPORTED,
+			  "the first bytes of '%s' are part of the jump that update '%s' has "
+			  "written over the short function '%s'",
+			  site->name, user->id, used_by->name);
+		uspl_hint(err, "undo '%s' first, or make one update of both changes", user->id);
+		return -USPL_E_UNSUPPORTED;
 	}
 	vec_for_each (present, older)
 		if (region_is_interrupted(older) && !region_has_id(older, region->id) &&
@@ -119,18 +114,6 @@ static int read_around(const struct proc *proc, const struct region *region,
 	return 0;
 }
 
-/* Jumps of other owners come and go. */
-static int refuse_owned(const struct proc *proc, const struct region_site *site,
-			struct uspl_err *err)
-{
-	auto_owners struct owners *owners = NULL;
-	int rc = owners_read(proc, &owners, err);
-
-	if (rc)
-		return rc;
-	return owners_refuse_behind(owners, site, err);
-}
-
 static taddr leads_to(const struct trampolines *trampolines, const struct region_site *site)
 {
 	return trampolines->region->trampolines ? trampoline_address(trampolines->region, site)
@@ -159,6 +142,7 @@ static int place_between(struct trampolines *trampolines, struct region_site *si
 static int plan_short(struct trampolines *trampolines, struct region_site *site,
 		      struct uspl_err *err)
 {
+	auto_owners struct owners *owners = NULL;
 	size_t own = site->len;
 	struct short_jump jump;
 	uint8_t code[SHORT_JUMP_MAX];
@@ -168,7 +152,11 @@ static int plan_short(struct trampolines *trampolines, struct region_site *site,
 
 	if (rc)
 		return rc;
-	rc = refuse_owned(trampolines->punned.proc, site, err);
+	/* Jumps of other owners come and go. */
+	rc = owners_read(trampolines->punned.proc, &owners, err);
+	if (rc)
+		return rc;
+	rc = owners_refuse_behind(owners, site, err);
 	if (rc)
 		return rc;
 	if (trampolines->region->trampolines) {
@@ -192,20 +180,6 @@ static int plan_short(struct trampolines *trampolines, struct region_site *site,
 	site->len = jump.len;
 	memcpy(site->new_bytes, jump.bytes, jump.len);
 	site->entry = jump.len == 1 && !shared ? USPL_ENTRY_PUNNED : USPL_ENTRY_PLAIN;
-	return 0;
-}
-
-/* Anywhere within reach of the entry. */
-static int plan_far(struct trampolines *trampolines, struct region_site *site, struct uspl_err *err)
-{
-	int rc = punned_add_near(&trampolines->punned, site, leads_to(trampolines, site), err);
-
-	site->entry = USPL_ENTRY_PLAIN;
-	if (rc)
-		return rc;
-	if (!arch_native()->jump_encode(site->addr, site->punned, site->new_bytes))
-		return uspl_fail(err, USPL_E_OUT_OF_REACH,
-				 "the punned trampoline of '%s' is out of reach", site->name);
 	return 0;
 }
 
@@ -237,10 +211,21 @@ int entries_plan(struct trampolines *trampolines, const struct proc *proc,
 	if (rc)
 		return rc;
 	for (; site; site = next_site(region, site->addr)) {
-		rc = region_site_is_short(site) ? plan_short(trampolines, site, err)
-						: plan_far(trampolines, site, err);
+		if (region_site_is_short(site)) {
+			rc = plan_short(trampolines, site, err);
+			if (rc)
+				return rc;
+			continue;
+		}
+		/* Anywhere within reach of the entry. */
+		rc = punned_add_near(&trampolines->punned, site, leads_to(trampolines, site), err);
+		site->entry = USPL_ENTRY_PLAIN;
 		if (rc)
 			return rc;
+		if (!arch_native()->jump_encode(site->addr, site->punned, site->new_bytes))
+			return uspl_fail(err, USPL_E_OUT_OF_REACH,
+					 "the punned trampoline of '%s' is out of reach",
+					 site->name);
 	}
 	return 0;
 }

@@ -184,14 +184,6 @@ static int judge(const struct due *due, const struct inject_watch *watch, int re
 	return 0;
 }
 
-/* One that failed has had its turn, too. */
-static void count_failed(const struct transition *t, const struct due *due)
-{
-	if (proc_write(t->proc, region_hooks_done_at(due->region), &due->number,
-		       sizeof(due->number), NULL) != 0)
-		log_info("hooks", "the record of '%s' can't be written", due->region->id);
-}
-
 /* Calls one while the threads run. USPL_E_BUSY: it wasn't called. */
 static int run_beside(const struct transition *t, const struct due *due, struct uspl_err *err)
 {
@@ -207,8 +199,10 @@ static int run_beside(const struct transition *t, const struct due *due, struct 
 			     hook_kind_name(due->hook->kind));
 		return rc;
 	}
-	if (failed)
-		count_failed(t, due);
+	/* One that failed has had its turn, too. */
+	if (failed && proc_write(t->proc, region_hooks_done_at(due->region), &due->number,
+				 sizeof(due->number), NULL) != 0)
+		log_info("hooks", "the record of '%s' can't be written", due->region->id);
 	due->region->hooks_done = due->number;
 	log_call(t, due, &watch, (int)call.result, began);
 	return judge(due, &watch, (int)call.result, err);

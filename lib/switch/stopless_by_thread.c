@@ -196,28 +196,23 @@ static int check_pointers(struct stopless *stopless, bool *ret_sound, struct usp
 	return 0;
 }
 
-/* Into the set that doesn't count. */
-static int write_slots(const struct stopless *stopless, uint8_t to, struct uspl_err *err)
-{
-	struct uspl_slot slots[USPL_SLOTS_MAX + 1] = { 0 };
-
-	for (size_t i = 0; i < stopless->slots.n; i++)
-		slots[i] = stopless->slots.items[i].raw;
-	return proc_write(stopless->t->proc, slots_at(stopless, to), slots,
-			  (stopless->slots.n + 1) * sizeof(*slots), err);
-}
-
 /* With the trampolines closed, and each thread known: all that are in the way have a slot. */
 static int commit(struct stopless *stopless, struct uspl_err *err)
 {
 	uint8_t to = (uint8_t)stopless_value_to(stopless);
+	struct uspl_slot slots[USPL_SLOTS_MAX + 1] = { 0 };
+	size_t n = stopless->slots.n;
 	int rc = 0;
 
-	if (stopless->slots.n) {
+	for (size_t i = 0; i < n; i++)
+		slots[i] = stopless->slots.items[i].raw;
+	if (n) {
 		to |= USPL_SELECTOR_BY_THREAD;
+		/* Into the set that doesn't count. */
 		if (stopless->run->by_thread)
 			to |= ~stopless->settled & USPL_SELECTOR_SECOND;
-		rc = write_slots(stopless, to, err);
+		rc = proc_write(stopless->t->proc, slots_at(stopless, to), slots,
+				(n + 1) * sizeof(*slots), err);
 	}
 	if (!rc)
 		return stopless_commit(stopless, to, err);

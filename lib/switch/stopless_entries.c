@@ -139,21 +139,6 @@ static int write_selectors(const struct stopless *stopless, enum uspl_selector_v
 	return 0;
 }
 
-static int set_leaders(const struct stopless *stopless, struct uspl_err *err)
-{
-	const struct stopless_part *part;
-	int rc = 0;
-
-	vec_for_each (&stopless->parts, part) {
-		rc = trampolines_set_leader(stopless->t->proc, part->region,
-					    stopless->leader->selector,
-					    stopless->run->safety.unwinder, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 static int arm_entries(const struct stopless *stopless, enum entry_form to, struct uspl_err *err)
 {
 	const struct stopless_part *part;
@@ -171,6 +156,7 @@ static int arm_entries(const struct stopless *stopless, enum entry_form to, stru
 int stopless_arm(struct stopless *stopless, struct uspl_err *err)
 {
 	bool on = stopless->t->direction == TRANSITION_ON;
+	const struct stopless_part *part;
 	int rc;
 
 	if (stopless->armed && !stopless->arm_again)
@@ -179,9 +165,13 @@ int stopless_arm(struct stopless *stopless, struct uspl_err *err)
 	rc = trampolines_end_commit(stopless->t->proc, stopless->leader, err);
 	if (rc)
 		return rc;
-	rc = set_leaders(stopless, err);
-	if (rc)
-		return rc;
+	vec_for_each (&stopless->parts, part) {
+		rc = trampolines_set_leader(stopless->t->proc, part->region,
+					    stopless->leader->selector,
+					    stopless->run->safety.unwinder, err);
+		if (rc)
+			return rc;
+	}
 	stopless->armed = true;
 	rc = write_states(stopless, on ? USPL_REGION_SWITCHING_ON : USPL_REGION_SWITCHING_OFF, err);
 	if (rc)
@@ -218,35 +208,11 @@ bool stopless_is_still_armed(struct stopless *stopless)
 	       (selector.value & ~USPL_SELECTOR_HOLD) == stopless->settled;
 }
 
-/*
- * True if no thread is on its way through any of the trampolines: each may read another's selector.
- */
-static bool are_left(const struct stopless *stopless)
-{
-	const struct stopless_part *part;
-
-	vec_for_each (&stopless->parts, part)
-		if (!trampolines_are_left(stopless->t->proc, part->region,
-					  stopless->run->safety.unwinder))
-			return false;
-	return true;
-}
-
-static bool was_loaded(const struct stopless *stopless)
-{
-	const struct stopless_part *part;
-
-	vec_for_each (&stopless->parts, part)
-		if (part->before == USPL_REGION_LOADED)
-			return true;
-	return false;
-}
-
 int stopless_take_back(struct stopless *stopless, struct uspl_err *err)
 {
 	enum uspl_selector_value from = stopless_value_from(stopless);
 	const struct stopless_part *part;
-	bool stay;
+	bool loaded = false, left = true;
 	int rc = write_selectors(stopless, from, err);
 
 	if (rc)
@@ -254,11 +220,16 @@ int stopless_take_back(struct stopless *stopless, struct uspl_err *err)
 	rc = arm_entries(stopless, entry_of(from), err);
 	if (rc)
 		return rc;
-	stay = was_loaded(stopless) && !are_left(stopless);
+	vec_for_each (&stopless->parts, part)
+		loaded |= part->before == USPL_REGION_LOADED;
+	/* No thread may be on its way through any trampoline: each may read another's selector. */
+	vec_for_each (&stopless->parts, part)
+		left = left && (!loaded || trampolines_are_left(stopless->t->proc, part->region,
+								stopless->run->safety.unwinder));
 	vec_for_each (&stopless->parts, part) {
 		enum uspl_region_state state = part->before;
 
-		if (state == USPL_REGION_LOADED && stay)
+		if (state == USPL_REGION_LOADED && !left)
 			state = USPL_REGION_UNDONE;
 		rc = region_write_state(stopless->t->proc, part->region, state, err);
 		if (rc)

@@ -111,16 +111,6 @@ static int64_t drain_ns(const struct stopless *stopless)
 	return limit > 0 && limit < DRAIN_NS ? (int64_t)limit : DRAIN_NS;
 }
 
-static int64_t rest_ns(const struct stopless *stopless, int64_t now)
-{
-	enum { STEPS = 256 };
-	/* The clock's bits below its resolution are noise, and random enough. */
-	uint64_t chance = (uint64_t)now * 0x9e3779b97f4a7c15 >> 32 & (STEPS - 1);
-	int most = stopless->drains / DRAIN_TURN % 2 ? DRAIN_REST_LONG : DRAIN_REST_SHORT;
-
-	return drain_ns(stopless) * (STEPS + (most - 1) * (int64_t)chance) / STEPS;
-}
-
 static int write_inside(const struct stopless *stopless, const taddr *sp, size_t n,
 			struct uspl_err *err)
 {
@@ -141,8 +131,12 @@ static int write_inside(const struct stopless *stopless, const taddr *sp, size_t
 int stopless_drain(struct stopless *stopless, const taddr *sp, size_t n, bool guessed,
 		   bool *ret_held, struct uspl_err *err)
 {
+	enum { STEPS = 256 };
 	uint8_t from = (uint8_t)stopless_value_from(stopless);
-	int64_t now = clock_now_ns();
+	int64_t now = clock_now_ns(), rest;
+	/* The clock's bits below its resolution are noise, and random enough. */
+	uint64_t chance = (uint64_t)now * 0x9e3779b97f4a7c15 >> 32 & (STEPS - 1);
+	int most = stopless->drains / DRAIN_TURN % 2 ? DRAIN_REST_LONG : DRAIN_REST_SHORT;
 	struct uspl_selector selector, timeout;
 	int rc = proc_read(stopless->t->proc, stopless->leader->selector, &selector,
 			   sizeof(selector), err);
@@ -150,9 +144,9 @@ int stopless_drain(struct stopless *stopless, const taddr *sp, size_t n, bool gu
 	*ret_held = !rc && stopless->draining && selector.value & USPL_SELECTOR_DRAIN;
 	if (rc || *ret_held)
 		return rc;
+	rest = drain_ns(stopless) * (STEPS + (most - 1) * (int64_t)chance) / STEPS;
 	if (stopless->draining)
-		stopless->drain_again_ns =
-			now + rest_ns(stopless, now) * (guessed ? DRAIN_REST_GUESSED : 1);
+		stopless->drain_again_ns = now + rest * (guessed ? DRAIN_REST_GUESSED : 1);
 	stopless->draining = false;
 	if (now < stopless->drain_again_ns || selector.value != from)
 		return 0;

@@ -48,13 +48,6 @@ static int by_addr(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static int make_stores(struct text_poke *poke, struct uspl_err *err)
-{
-	if (poke->items.n)
-		qsort(poke->items.items, poke->items.n, sizeof(*poke->items.items), by_addr);
-	return text_poke_exchange(poke, 0, poke->items.n, err);
-}
-
 /* The aligned word around the entry, with the entry's new bytes. */
 static int add_store(const struct region_site *site, const uint8_t *bytes, struct text_poke *poke,
 		     struct uspl_err *err)
@@ -76,13 +69,6 @@ static int add_store(const struct region_site *site, const uint8_t *bytes, struc
 	return 0;
 }
 
-static int fail_alien(const struct region_site *site, struct uspl_err *err)
-{
-	return uspl_fail(err, USPL_E_OVERWRITTEN,
-			 "the entry of '%s' at 0x%" PRIx64 " holds other bytes than expected",
-			 site->name, site->addr);
-}
-
 static int write_entry(const struct proc *proc, const struct region *region,
 		       const struct region_site *site, enum entry_form to, struct text_poke *poke,
 		       struct uspl_err *err)
@@ -91,7 +77,10 @@ static int write_entry(const struct proc *proc, const struct region *region,
 	uint8_t bytes[USPL_SITE_BYTES_MAX];
 
 	if (now == ENTRY_ALIEN || !bytes_of(region, site, to, bytes))
-		return fail_alien(site, err);
+		return uspl_fail(err, USPL_E_OVERWRITTEN,
+				 "the entry of '%s' at 0x%" PRIx64
+				 " holds other bytes than expected",
+				 site->name, site->addr);
 	/* A short entry always leads to its trampoline. */
 	if (now == to ||
 	    (to == ENTRY_DIRECT && now == ENTRY_TRAMPOLINE && region_site_is_short(site)))
@@ -116,10 +105,15 @@ int trampolines_arm(const struct proc *proc, const module_vec *modules, struct r
 				  .modules = modules };
 	int rc = 0;
 
-	vec_for_each (&region->sites, site)
-		rc = rc ? rc : write_entry(proc, region, site, to, &poke, err);
+	vec_for_each (&region->sites, site) {
+		rc = write_entry(proc, region, site, to, &poke, err);
+		if (rc)
+			break;
+	}
+	if (poke.items.n)
+		qsort(poke.items.items, poke.items.n, sizeof(*poke.items.items), by_addr);
 	if (!rc)
-		rc = make_stores(&poke, err);
+		rc = text_poke_exchange(&poke, 0, poke.items.n, err);
 	text_poke_release(&poke);
 	return rc;
 }

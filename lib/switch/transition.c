@@ -301,19 +301,6 @@ static int fail_late(pid_t pid, const struct transition_backend *backend, int at
 	return -USPL_E_UNSTOPPABLE;
 }
 
-/* Processes in the same memory that come and go. */
-static int fail_shared(struct run *run, struct uspl_err *err)
-{
-	int rc = vm_sharers_await(run->t->proc, &run->vm_sharers, 0, err);
-
-	if (rc)
-		return rc;
-	return uspl_fail(err, USPL_E_UNSUPPORTED,
-			 "processes run in the memory of pid %d all the time, without being "
-			 "threads of it",
-			 run->t->proc->pid);
-}
-
 /*
  * By the last attempt that has found a thread in the way: the ones after it may have come too late
  * to find anything.
@@ -325,8 +312,17 @@ static int fail_blocked(struct run *run, const struct transition_backend *backen
 	auto_blockers blocker_vec blockers = { 0 };
 	int rc;
 
-	if (run->vm_sharers.found)
-		return fail_shared(run, err);
+	/* Processes in the same memory that come and go. */
+	if (run->vm_sharers.found) {
+		rc = vm_sharers_await(t->proc, &run->vm_sharers, 0, err);
+		if (rc)
+			return rc;
+		return uspl_fail(
+			err, USPL_E_UNSUPPORTED,
+			"processes run in the memory of pid %d all the time, without being "
+			"threads of it",
+			t->proc->pid);
+	}
 	if (t->max_pause_s > 0 && run->n_busy <= attempts / 2)
 		return transition_fail_pause(t->proc->pid, err);
 	if (!run->n_busy)
@@ -444,21 +440,6 @@ static int try_until(struct run *run, const struct transition_backend *backend, 
 	return rc;
 }
 
-static int note_applied(const struct transition *t, struct uspl_err *err)
-{
-	int64_t applied_at;
-	uint64_t order;
-	int rc = 0;
-
-	region_now(&applied_at, &order);
-	for (size_t i = 0; i < t->n_regions; i++) {
-		rc = region_write_applied(t->proc, t->regions[i], applied_at, order, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 /* True if another back end may do what this one can't. */
 static bool is_unable(int rc)
 {
@@ -526,16 +507,23 @@ static bool stops_all(const struct run *run)
 static int switch_over(struct run *run, int64_t deadline, bool back,
 		       struct transition_result *result, struct uspl_err *err)
 {
+	const struct transition *t = run->t;
 	struct uspl_err why = { 0 };
-	/* Before the switch, so that it can still fail without harm. */
-	int rc = run->t->direction == TRANSITION_ON && !back ? note_applied(run->t, err) : 0;
+	int64_t applied_at;
+	uint64_t order;
+	int rc;
 
-	if (rc)
-		return rc;
+	/* Before the switch, so that it can still fail without harm. */
+	region_now(&applied_at, &order);
+	for (size_t i = 0; i < t->n_regions && t->direction == TRANSITION_ON && !back; i++) {
+		rc = region_write_applied(t->proc, t->regions[i], applied_at, order, err);
+		if (rc)
+			return rc;
+	}
 	rc = stops_all(run) ? run_stop_all(run, deadline, result, err)
 			    : run_stopless(run, deadline, result, err);
 	/* The switch is done. The next command finds in the records that this is left. */
-	if (!rc && run->t->n_replaced && replaced_settle(run->t, &why) != 0)
+	if (!rc && t->n_replaced && replaced_settle(t, &why) != 0)
 		log_info("replace", "the switch is made, but not all records say so: %s", why.msg);
 	return rc;
 }

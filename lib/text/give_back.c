@@ -39,18 +39,6 @@ static int flush(struct giving *giving, struct uspl_err *err)
 	return n ? inject_run_in(giving->proc, &choice, giving->reqs, n, &done, err) : 0;
 }
 
-/* The pages [first, end) of what lies at addr are the file's. */
-static int add_run(struct giving *giving, taddr addr, size_t first, size_t end,
-		   struct uspl_err *err)
-{
-	if (first == end)
-		return 0;
-	giving->pages += end - first;
-	giving->reqs[giving->n++] = inject_syscall(SYS_madvise, addr + first * PAGE,
-						   (end - first) * PAGE, MADV_DONTNEED);
-	return giving->n == REQUESTS ? flush(giving, err) : 0;
-}
-
 /* Up to PAGES pages. */
 static int give_pages(struct giving *giving, taddr addr, uint64_t offset, size_t n,
 		      struct uspl_err *err)
@@ -69,7 +57,15 @@ static int give_pages(struct giving *giving, taddr addr, uint64_t offset, size_t
 	for (size_t i = 0; !rc && i <= n; i++) {
 		if (i < n && copies[i] && !memcmp(have + i * PAGE, want + i * PAGE, PAGE))
 			continue;
-		rc = add_run(giving, addr, first, i, err);
+		/* The pages [first, i) are the file's. */
+		if (first < i) {
+			giving->pages += i - first;
+			giving->reqs[giving->n++] =
+				inject_syscall(SYS_madvise, addr + first * PAGE, (i - first) * PAGE,
+					       MADV_DONTNEED);
+		}
+		if (giving->n == REQUESTS)
+			rc = flush(giving, err);
 		first = i + 1;
 	}
 	return rc;

@@ -46,37 +46,6 @@ void punned_release(struct punned *punned)
 	vec_release(&punned->pages);
 }
 
-/* Where the heap ends; where it may begin if there is none yet. */
-static taddr heap_end(const struct punned *punned)
-{
-	const struct module *module;
-	const struct mapping *map;
-	taddr end = 0;
-
-	vec_for_each (punned->modules, module)
-		if (module->is_main)
-			end = module->end + HEAP_RANDOM;
-	vec_for_each (&punned->proc->maps, map)
-		if (!strcmp(map->path, "[heap]"))
-			end = map->end;
-	return end;
-}
-
-/* Why a free page is better left free; NULL if there is no reason. */
-static const char *why_not(const struct punned *punned, taddr page)
-{
-	const struct mapping *map;
-	taddr heap = heap_end(punned);
-
-	if (page >= heap - HEAP_RANDOM && page < heap + HEAP_ROOM)
-		return "where the heap grows";
-	vec_for_each (&punned->proc->maps, map)
-		if (!strcmp(map->path, "[stack]") && page < map->start &&
-		    page + STACK_ROOM > map->start)
-			return "where the stack grows";
-	return NULL;
-}
-
 /* True if the record of a region, other than one, names a punned trampoline on the page. */
 static bool is_punned_page(const region_vec *present, taddr page, const struct region *but)
 {
@@ -130,12 +99,28 @@ static int check_page(const struct punned *punned, const struct region_site *sit
 		      struct uspl_err *err)
 {
 	const struct mapping *map = proc_mapping_at(punned->proc, page);
-	const char *why = map ? NULL : why_not(punned, page);
+	const struct module *module;
+	taddr heap = 0;
 
 	/* A program's own page may hold a punned trampoline behind the code. */
 	if (map && (map->inode || !is_punned_page(&punned->present, page, NULL)))
 		return fail_place(site, page, "which is taken", err);
-	return why ? fail_place(site, page, why, err) : 0;
+	if (map)
+		return 0;
+	/* Where the heap ends; where it may begin if there is none yet. */
+	vec_for_each (punned->modules, module)
+		if (module->is_main)
+			heap = module->end + HEAP_RANDOM;
+	vec_for_each (&punned->proc->maps, map)
+		if (!strcmp(map->path, "[heap]"))
+			heap = map->end;
+	if (page >= heap - HEAP_RANDOM && page < heap + HEAP_ROOM)
+		return fail_place(site, page, "where the heap grows", err);
+	vec_for_each (&punned->proc->maps, map)
+		if (!strcmp(map->path, "[stack]") && page < map->start &&
+		    page + STACK_ROOM > map->start)
+			return fail_place(site, page, "where the stack grows", err);
+	return 0;
 }
 
 static int add_item(struct punned *punned, struct region_site *site,
