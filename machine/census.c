@@ -191,16 +191,6 @@ static bool fits_unit(const struct selection *sel, pid_t pid)
 	return false;
 }
 
-static bool fits_only(const struct selection *sel, pid_t pid)
-{
-	const pid_t *only;
-
-	vec_for_each (&sel->only, only)
-		if (*only == pid)
-			return true;
-	return !sel->only.n;
-}
-
 static bool fits_user(const struct selection *sel, pid_t pid)
 {
 	auto_buf struct buf text = { 0 };
@@ -218,16 +208,6 @@ static bool fits_user(const struct selection *sel, pid_t pid)
 	return false;
 }
 
-static bool is_root(const struct selection *sel, const struct census_process *process)
-{
-	const struct selection_root *root;
-
-	vec_for_each (&sel->roots, root)
-		if (root->pid == process->pid && root->starttime == process->starttime)
-			return true;
-	return false;
-}
-
 static int by_pid(const void *a, const void *b)
 {
 	const struct census_process *one = a, *other = b;
@@ -239,13 +219,15 @@ static int by_pid(const void *a, const void *b)
 static bool fits_tree(const struct selection *sel, const census_vec *all,
 		      const struct census_process *process)
 {
+	const struct selection_root *root;
 	size_t at;
 
 	if (!sel->trees.n)
 		return true;
 	for (size_t steps = 0; process && steps <= all->n; steps++) {
-		if (is_root(sel, process))
-			return true;
+		vec_for_each (&sel->roots, root)
+			if (root->pid == process->pid && root->starttime == process->starttime)
+				return true;
 		at = vec_lower_bound(all, it, it->pid < process->parent);
 		process = at < all->n && all->items[at].pid == process->parent ? &all->items[at]
 									       : NULL;
@@ -257,10 +239,14 @@ static bool is_meant(struct question *question, const census_vec *all,
 		     const struct census_process *process)
 {
 	const struct selection *sel = question->sel;
+	bool named = !sel->only.n;
+	const pid_t *only;
 
-	return process->pid != getpid() && fits_only(sel, process->pid) &&
-	       fits_tree(sel, all, process) && fits_user(sel, process->pid) &&
-	       fits_unit(sel, process->pid) && fits_exe(question, process->pid);
+	vec_for_each (&sel->only, only)
+		named |= *only == process->pid;
+	return process->pid != getpid() && named && fits_tree(sel, all, process) &&
+	       fits_user(sel, process->pid) && fits_unit(sel, process->pid) &&
+	       fits_exe(question, process->pid);
 }
 
 int census_take(const struct selection *sel, census_vec *ret, size_t *ret_hidden,

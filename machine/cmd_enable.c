@@ -85,30 +85,23 @@ static int check_superseded(const struct update *update, struct uspl_err *err)
 	return -USPL_E_CONFLICT;
 }
 
-static int enable_one(const struct permit *permit, const char *path, const struct update *update,
-		      bool keep, bool *ret_new, struct uspl_err *err)
-{
-	int rc = permit_enable(permit, update->id, &update->file.signer, err);
-
-	if (!rc && !keep)
-		rc = check_superseded(update, err);
-	if (!rc)
-		rc = wanted_add(path, update, keep, ret_new, err);
-	if (rc)
-		uspl_context(err, "cannot enable '%s'", update->id);
-	if (rc || *ret_new)
-		note(permit, "enable", update, update->id, rc, err);
-	return rc;
-}
-
 static int enable_all(const struct permit *permit, const update_paths *paths,
 		      const update_vec *updates, bool keep, struct uspl_err *err)
 {
 	for (size_t i = 0; i < updates->n; i++) {
-		const char *id = updates->items[i]->id;
+		const struct update *update = updates->items[i];
+		const char *id = update->id;
 		bool is_new = false;
-		int rc = enable_one(permit, paths->items[i], updates->items[i], keep, &is_new, err);
+		int rc = permit_enable(permit, id, &update->file.signer, err);
 
+		if (!rc && !keep)
+			rc = check_superseded(update, err);
+		if (!rc)
+			rc = wanted_add(paths->items[i], update, keep, &is_new, err);
+		if (rc)
+			uspl_context(err, "cannot enable '%s'", id);
+		if (rc || is_new)
+			note(permit, "enable", update, id, rc, err);
 		if (rc)
 			return rc;
 		if (!cli_quiet())

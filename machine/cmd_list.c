@@ -234,14 +234,6 @@ static int metrics_entry(const struct entry *entry, metrics_update_vec *metrics,
 	return 0;
 }
 
-/* The status: 1 if a process lacks what is wanted, 3 if an update can't be read. */
-static int status_of(const struct entry *entry)
-{
-	if (entry->problem.code)
-		return (int)uspl_code_status((int)entry->problem.code);
-	return entry->n_missing ? USPL_STATUS_REFUSED : USPL_STATUS_DONE;
-}
-
 /* Prints what was gathered. */
 static int put(const struct options *opts, struct output *output, struct uspl_err *err)
 {
@@ -268,8 +260,13 @@ static int put(const struct options *opts, struct output *output, struct uspl_er
 static int gather(const struct options *opts, struct entry *entry, struct output *output,
 		  int *worst, struct uspl_err *err)
 {
-	int rc = look_up(entry, err), status = rc ? 0 : status_of(entry);
+	int rc = look_up(entry, err), status = USPL_STATUS_DONE;
 
+	/* 1 if a process lacks what is wanted, 3 if an update can't be read. */
+	if (!rc && entry->problem.code)
+		status = (int)uspl_code_status((int)entry->problem.code);
+	else if (!rc && entry->n_missing)
+		status = USPL_STATUS_REFUSED;
 	if (!rc && opts->format == FORMAT_JSON)
 		json_entry(entry, &output->json);
 	else if (!rc && opts->format == FORMAT_PROMETHEUS)

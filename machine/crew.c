@@ -98,19 +98,6 @@ static int work_on(const struct crew *crew, const struct child *child)
 	return worst;
 }
 
-static void run_child(const struct crew *crew, const struct child *child, pid_t starter)
-{
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != starter)
-		raise(SIGTERM);
-	sigprocmask(SIG_SETMASK, &crew->before, NULL);
-	if (crew->cancelled)
-		raise(SIGTERM);
-	if (dup2(child->out, STDOUT_FILENO) < 0 || dup2(child->err, STDERR_FILENO) < 0)
-		_exit(USPL_STATUS_FAILED);
-	_exit(work_on(crew, child));
-}
-
 static void close_files(const struct child *child)
 {
 	if (child->out >= 0)
@@ -131,34 +118,35 @@ static void give_up(struct crew *crew, size_t member, const struct uspl_err *why
 	crew->worst = status > crew->worst ? status : crew->worst;
 }
 
-static struct printed *free_place(const struct crew *crew)
-{
-	for (size_t i = 0; i < CHILDREN_MAX; i++) {
-		bool used = false;
-
-		for (size_t k = 0; k < crew->n; k++)
-			used |= crew->children[k].printed == &crew->shared->printed[i];
-		if (!used)
-			return &crew->shared->printed[i];
-	}
-	return NULL;
-}
-
 /* One more child. False if there can be none. */
 static bool begin(struct crew *crew, struct uspl_err *err)
 {
-	struct child child = { .printed = free_place(crew),
-			       .pidfd = -1,
+	struct child child = { .pidfd = -1,
 			       .out = memfd_create("stdout", MFD_CLOEXEC),
 			       .err = memfd_create("stderr", MFD_CLOEXEC),
 			       .active = true };
 	pid_t starter = getpid();
 
+	for (size_t i = 0; i < CHILDREN_MAX && !child.printed; i++) {
+		child.printed = &crew->shared->printed[i];
+		for (size_t k = 0; k < crew->n; k++)
+			if (crew->children[k].printed == &crew->shared->printed[i])
+				child.printed = NULL;
+	}
 	fflush(NULL);
 	*child.printed = (struct printed){ 0 };
 	child.pid = child.out < 0 || child.err < 0 ? -1 : fork();
-	if (child.pid == 0)
-		run_child(crew, &child, starter);
+	if (child.pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (getppid() != starter)
+			raise(SIGTERM);
+		sigprocmask(SIG_SETMASK, &crew->before, NULL);
+		if (crew->cancelled)
+			raise(SIGTERM);
+		if (dup2(child.out, STDOUT_FILENO) < 0 || dup2(child.err, STDERR_FILENO) < 0)
+			_exit(USPL_STATUS_FAILED);
+		_exit(work_on(crew, &child));
+	}
 	if (child.pid > 0)
 		child.pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
 	child.looked_at = clock_now_ns();
@@ -232,21 +220,6 @@ static void print(int fd, off_t end, off_t *shown, FILE *out)
 	fflush(out);
 }
 
-/* What children have printed about processes that they are done with. */
-static void print_news(struct crew *crew)
-{
-	uint64_t count;
-
-	if (read(crew->news, &count, sizeof(count)) < 0)
-		return;
-	for (size_t i = 0; i < crew->n; i++) {
-		struct child *child = &crew->children[i];
-
-		print(child->err, child->printed->err, &child->err_shown, stderr);
-		print(child->out, child->printed->out, &child->out_shown, stdout);
-	}
-}
-
 /* A child has ended. */
 static void finish(struct crew *crew, struct child *child)
 {
@@ -269,6 +242,7 @@ static void wait_for_news(struct crew *crew)
 {
 	const struct timespec pause = { 0, LOOK_NS };
 	struct pollfd fds[CHILDREN_MAX + 1];
+	uint64_t count;
 	int ready;
 
 	for (size_t i = 0; i < crew->n; i++)
@@ -282,8 +256,14 @@ static void wait_for_news(struct crew *crew)
 	}
 	if (ready <= 0)
 		return;
-	if (fds[crew->n].revents)
-		print_news(crew);
+	/* What children have printed about processes that they are done with. */
+	if (fds[crew->n].revents && read(crew->news, &count, sizeof(count)) >= 0)
+		for (size_t i = 0; i < crew->n; i++) {
+			struct child *child = &crew->children[i];
+
+			print(child->err, child->printed->err, &child->err_shown, stderr);
+			print(child->out, child->printed->out, &child->out_shown, stdout);
+		}
 	/* From the end: the last one takes the place of one that has ended. */
 	for (size_t i = crew->n; i-- > 0;)
 		if (fds[i].revents)
@@ -307,28 +287,10 @@ static void run(struct crew *crew)
 	}
 }
 
-/* Members that a child was at when it died. */
-static void tell_lost(struct crew *crew)
+static void run_blocked(struct crew *crew)
 {
 	struct uspl_err why = { 0 };
 
-	uspl_fail(&why, USPL_E_SYSTEM, "the process that worked on it has ended by signal %d",
-		  crew->signal);
-	uspl_hint(&why, "the same command completes what was begun");
-	for (size_t i = 0; i < crew->members->n; i++)
-		if (!crew->shared->done[i])
-			give_up(crew, i, &why);
-}
-
-static size_t count_processors(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (size_t)CPU_COUNT(&set) : 1;
-}
-
-static void run_blocked(struct crew *crew)
-{
 	/* Signals are noted while we wait, and at no other time: none is missed. */
 	sigemptyset(&crew->cancels);
 	sigaddset(&crew->cancels, SIGINT);
@@ -337,19 +299,27 @@ static void run_blocked(struct crew *crew)
 	sigprocmask(SIG_BLOCK, &crew->cancels, &crew->before);
 	run(crew);
 	sigprocmask(SIG_SETMASK, &crew->before, NULL);
-	tell_lost(crew);
+	/* Members that a child was at when it died. */
+	uspl_fail(&why, USPL_E_SYSTEM, "the process that worked on it has ended by signal %d",
+		  crew->signal);
+	uspl_hint(&why, "the same command completes what was begun");
+	for (size_t i = 0; i < crew->members->n; i++)
+		if (!crew->shared->done[i])
+			give_up(crew, i, &why);
 }
 
 int crew_run(const crew_vec *members, const struct crew_work *work)
 {
 	size_t size = sizeof(struct shared) + members->n * sizeof(_Atomic bool);
-	struct crew crew = { .members = members,
-			     .work = work,
-			     .n_processors = count_processors(),
-			     .cancelled = cancel_requested() };
+	struct crew crew = {
+		.members = members, .work = work, .n_processors = 1, .cancelled = cancel_requested()
+	};
 	const struct crew_member nobody = { 0 };
 	struct uspl_err why = { 0 };
+	cpu_set_t set;
 
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		crew.n_processors = (size_t)CPU_COUNT(&set);
 	crew.shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	crew.news = crew.shared == MAP_FAILED ? -1 : eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (crew.news >= 0) {

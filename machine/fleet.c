@@ -111,15 +111,6 @@ static int tell_denied(const struct fleet *fleet, const struct search_result *re
 	return (int)uspl_code_status((int)why.code);
 }
 
-static int fail_rounds(const struct fleet *fleet, struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_BUSY, "after %d searches there are still new processes that %s",
-		  ROUNDS_MAX, fleet->todo);
-	uspl_hint(err, "they are being started all the time; a program that is started anew runs "
-		       "the code of its file");
-	return -USPL_E_BUSY;
-}
-
 /* The rounds after the first one. What they fail with counts among the exit statuses. */
 static int look_again(const struct fleet *fleet, struct search *search, int worst)
 {
@@ -136,8 +127,13 @@ static int look_again(const struct fleet *fleet, struct search *search, int wors
 			rc = add_found(search, &result, false, &members, &err);
 		if (!rc && !members.n)
 			return worst;
-		if (!rc && round == ROUNDS_MAX)
-			rc = fail_rounds(fleet, &err);
+		if (!rc && round == ROUNDS_MAX) {
+			rc = uspl_fail(&err, USPL_E_BUSY,
+				       "after %d searches there are still new processes that %s",
+				       ROUNDS_MAX, fleet->todo);
+			uspl_hint(&err, "they are being started all the time; a program that is "
+					"started anew runs the code of its file");
+		}
 		if (rc)
 			break;
 		log_info("machine", "new processes: %zu", members.n);

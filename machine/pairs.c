@@ -9,31 +9,10 @@
 #include "proc/alias.h"
 #include "record/region_status.h"
 
-static bool has_build_id(const struct update_target *target, const char *build_id)
-{
-	char *const *id;
-
-	vec_for_each (&target->build_ids, id)
-		if (build_id && !strcmp(*id, build_id))
-			return true;
-	return false;
-}
-
 bool pair_has_name(const struct update_target *target, const struct module *module)
 {
 	return !strcmp(module->name, target->name) ||
 	       (target->soname && module->soname && !strcmp(module->soname, target->soname));
-}
-
-static bool is_alias(const struct update_target *target, const struct module *module,
-		     const strvec *aliases)
-{
-	char *const *alias;
-
-	vec_for_each (aliases, alias)
-		if (module->is_main && !strcmp(*alias, target->name))
-			return true;
-	return false;
 }
 
 /* True if the module is the target, as far as this way of telling goes. */
@@ -42,11 +21,11 @@ static bool is_target(const struct update_target *target, const struct module *m
 {
 	switch (by) {
 	case PAIR_BY_BUILD_ID:
-		return has_build_id(target, module->build_id);
+		return module->build_id && strvec_has(&target->build_ids, module->build_id);
 	case PAIR_BY_NAME:
 		return pair_has_name(target, module);
 	case PAIR_BY_ALIAS:
-		return is_alias(target, module, aliases);
+		return module->is_main && strvec_has(aliases, target->name);
 	default:
 		return false;
 	}

@@ -111,65 +111,37 @@ static int look_at_all(const struct search *search, int fd, struct message *end)
 	return 0;
 }
 
-static void run_child(const struct search *search, int fd, pid_t starter)
-{
-	struct message end = { .kind = END };
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != starter)
-		_exit(USPL_STATUS_FAILED);
-	confine(CONFINE_LOOK);
-	end.rc = look_at_all(search, fd, &end);
-	send(fd, &end);
-	_exit(USPL_STATUS_DONE);
-}
-
-/* False at the end of the pipe, or after a signal to this command. */
-static bool receive(int fd, struct message *ret)
-{
-	for (;;) {
-		ssize_t got = read(fd, ret, sizeof(*ret));
-
-		if (got == sizeof(*ret))
-			return true;
-		if (got >= 0 || errno != EINTR || cancel_requested())
-			return false;
-	}
-}
-
-static int take_answer(struct search *search, const struct message *message,
-		       struct search_result *result, struct uspl_err *err)
-{
-	struct search_found *found;
-
-	if (message->answer == SEARCH_OTHER)
-		return 0;
-	if (message->answer == SEARCH_LEFT_OUT)
-		return search_know(search, &message->process, err);
-	found = vec_push(&result->found);
-	if (!found)
-		return uspl_fail_nomem(err);
-	*found = (struct search_found){ message->process, message->answer };
-	return 0;
-}
-
 /* What the child says; *ret_last is the last message, END if it came to its end. */
 static int listen_to(int fd, struct search *search, struct search_result *result,
 		     struct message *ret_last, struct uspl_err *err)
 {
+	struct search_found *found;
 	struct message message;
+	ssize_t got;
+	int rc;
 
 	*ret_last = (struct message){ .kind = ANSWER };
-	while (receive(fd, &message)) {
+	for (;;) {
+		got = read(fd, &message, sizeof(message));
+		if (got < 0 && errno == EINTR && !cancel_requested())
+			continue;
+		/* The end of the pipe, or a signal to this command. */
+		if (got != sizeof(message))
+			return cancel_check(err);
 		*ret_last = message;
-		if (message.kind == ANSWER) {
-			int rc = take_answer(search, &message, result, err);
-
+		if (message.kind != ANSWER || message.answer == SEARCH_OTHER)
+			continue;
+		if (message.answer == SEARCH_LEFT_OUT) {
+			rc = search_know(search, &message.process, err);
 			if (rc)
 				return rc;
+			continue;
 		}
+		found = vec_push(&result->found);
+		if (!found)
+			return uspl_fail_nomem(err);
+		*found = (struct search_found){ message.process, message.answer };
 	}
-	return cancel_check(err);
 }
 
 /* The child has ended before its time. */
@@ -196,7 +168,7 @@ static int search_once(struct search *search, struct search_result *result, bool
 {
 	auto_close int in = -1, out = -1;
 	pid_t starter = getpid(), child;
-	struct message last;
+	struct message last, end = { .kind = END };
 	int fds[2], status = 0, rc;
 
 	if (pipe(fds) < 0)
@@ -207,8 +179,15 @@ static int search_once(struct search *search, struct search_result *result, bool
 	child = fork();
 	if (child < 0)
 		return uspl_fail_errno(err, "cannot create a process");
-	if (child == 0)
-		run_child(search, out, starter);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != starter)
+			_exit(USPL_STATUS_FAILED);
+		confine(CONFINE_LOOK);
+		end.rc = look_at_all(search, out, &end);
+		send(out, &end);
+		_exit(USPL_STATUS_DONE);
+	}
 	close(take_fd(out));
 	rc = listen_to(in, search, result, &last, err);
 	if (rc)

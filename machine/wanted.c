@@ -95,19 +95,11 @@ static void keep_name(const char *id, struct buf *ret)
 	buf_addf(ret, "uspl-%s" KEEP, id);
 }
 
-static bool is_kept(const struct store *store, const char *id)
-{
-	auto_buf struct buf name = { 0 };
-
-	keep_name(id, &name);
-	return !name.oom && faccessat(store->fd, buf_str(&name), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
-}
-
 static int add_entry(const struct store *store, const char *digest, const char *id,
 		     wanted_vec *list, struct uspl_err *err)
 {
 	struct wanted_update *wanted = vec_push(list);
-	auto_buf struct buf path = { 0 };
+	auto_buf struct buf path = { 0 }, name = { 0 };
 	struct stat st;
 
 	if (!wanted)
@@ -118,7 +110,9 @@ static int add_entry(const struct store *store, const char *digest, const char *
 	if (!wanted->id || !wanted->path)
 		return uspl_fail_nomem(err);
 	memcpy(wanted->digest, digest, DIGEST_HEX - 1);
-	wanted->keep = is_kept(store, id);
+	keep_name(id, &name);
+	wanted->keep =
+		!name.oom && faccessat(store->fd, buf_str(&name), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 	wanted->since = lstat(wanted->path, &st) == 0 ? st.st_mtime : 0;
 	return 0;
 }
@@ -262,23 +256,6 @@ int wanted_load(const struct wanted_update *wanted, const struct signature_terms
 	return 0;
 }
 
-/* What is enabled under that id. *ret_same: the same file. */
-static int check_present(const struct wanted_update *wanted, const char *digest, bool *ret_same,
-			 struct uspl_err *err)
-{
-	*ret_same = false;
-	if (!wanted)
-		return 0;
-	if (strcmp(wanted->digest, digest) != 0) {
-		uspl_fail(err, USPL_E_CONFLICT, "another update with the id '%s' is enabled",
-			  wanted->id);
-		uspl_hint(err, "'uspl-disable %s' first", wanted->id);
-		return -USPL_E_CONFLICT;
-	}
-	*ret_same = true;
-	return 0;
-}
-
 /* The update's file and, if it is signed, its signature; an older signature goes. */
 static int write_files(const struct store *store, const struct update *update, struct uspl_err *err)
 {
@@ -299,29 +276,14 @@ static int write_files(const struct store *store, const struct update *update, s
 	return store_write(store, buf_str(&name), &update->file.bytes, err);
 }
 
-/* An update that is new here begins without it; of one that was there it is only added. */
-static int write_keep(const struct store *store, const char *id, bool keep, bool same,
-		      struct uspl_err *err)
-{
-	auto_buf struct buf name = { 0 }, nothing = { 0 };
-
-	keep_name(id, &name);
-	if (name.oom)
-		return uspl_fail_nomem(err);
-	if (keep)
-		return store_write(store, buf_str(&name), &nothing, err);
-	if (!same)
-		unlinkat(store->fd, buf_str(&name), 0);
-	return 0;
-}
-
 int wanted_add(const char *path, const struct update *update, bool keep, bool *ret_new,
 	       struct uspl_err *err)
 {
 	auto_store struct store store = { .fd = -1 };
 	const char *digest = update->file.digest;
+	auto_buf struct buf keep_file = { 0 }, nothing = { 0 };
+	const struct wanted_update *present;
 	auto_wanted wanted_vec list = { 0 };
-	bool same;
 	int rc;
 
 	if (!update->file.bytes.len)
@@ -336,14 +298,26 @@ int wanted_add(const char *path, const struct update *update, bool keep, bool *r
 		return rc;
 	if (store.fd < 0)
 		return uspl_fail(err, USPL_E_SYSTEM, "the folder '%s' was removed", store.path);
-	rc = check_present(wanted_find(&list, update->id), digest, &same, err);
+	present = wanted_find(&list, update->id);
+	if (present && strcmp(present->digest, digest) != 0) {
+		uspl_fail(err, USPL_E_CONFLICT, "another update with the id '%s' is enabled",
+			  present->id);
+		uspl_hint(err, "'uspl-disable %s' first", present->id);
+		return -USPL_E_CONFLICT;
+	}
+	*ret_new = !present;
+	rc = write_files(&store, update, err);
 	if (rc)
 		return rc;
-	*ret_new = !same;
-	rc = write_files(&store, update, err);
-	if (!rc)
-		rc = write_keep(&store, update->id, keep, same, err);
-	if (rc || same)
+	/* A new update begins without it; to one that was there it is only added. */
+	keep_name(update->id, &keep_file);
+	if (keep_file.oom)
+		return uspl_fail_nomem(err);
+	if (keep)
+		rc = store_write(&store, buf_str(&keep_file), &nothing, err);
+	else if (!present)
+		unlinkat(store.fd, buf_str(&keep_file), 0);
+	if (rc || present)
 		return rc;
 	rc = add_entry(&store, digest, update->id, &list, err);
 	if (rc)

@@ -70,13 +70,6 @@ static void sweep_by(struct daemon *daemon, int64_t ns)
 		daemon->sweep_due = due;
 }
 
-static void sweep_in_doubt(struct daemon *daemon)
-{
-	int64_t seldom = daemon->sweep_ns * DOUBT_FACTOR;
-
-	sweep_by(daemon, seldom > DOUBT_NS ? seldom : DOUBT_NS);
-}
-
 /* The process is worked on next. One that has ended may have left children. */
 static int enqueue(struct daemon *daemon, pid_t pid, struct uspl_err *err)
 {
@@ -155,23 +148,17 @@ static void end_batch(struct daemon *daemon, size_t i)
 	sweep_by(daemon, is_gone ? 0 : AFTER_WORK_NS);
 }
 
-static void mark_library(const struct daemon *daemon, pid_t pid, const char *path)
-{
-	auto_buf struct buf full = { 0 };
-
-	buf_addf(&full, "/proc/%d/root%s", pid, path);
-	if (!full.oom)
-		open_events_mark(daemon->open_fd, buf_str(&full));
-}
-
 /* Enqueues the process if an update may be for what it runs, and says what it is. */
 static int look_at(struct daemon *daemon, pid_t pid, enum goal *ret, struct uspl_err *err)
 {
-	auto_buf struct buf library = { 0 };
+	auto_buf struct buf library = { 0 }, path = { 0 };
 
 	*ret = goals_judge_process(&daemon->goals, pid, &library);
-	if (*ret == GOAL_LIBRARY)
-		mark_library(daemon, pid, buf_str(&library));
+	if (*ret == GOAL_LIBRARY) {
+		buf_addf(&path, "/proc/%d/root%s", pid, buf_str(&library));
+		if (!path.oom)
+			open_events_mark(daemon->open_fd, buf_str(&path));
+	}
 	return *ret == GOAL_LIBRARY || *ret == GOAL_PROGRAM ? enqueue(daemon, pid, err) : 0;
 }
 
@@ -245,21 +232,13 @@ static void read_list(struct daemon *daemon)
 		sweep_by(daemon, 0);
 }
 
-/* Where executions follow each other closely, several are taken at once. */
-static void pause_after(struct daemon *daemon, int64_t now)
-{
-	if (now - daemon->heard < CLOSE_NS)
-		daemon->pause_end = now + PAUSE_NS;
-	daemon->heard = now;
-}
-
 /* Each of the processes has executed a program. */
 static int take_execs(struct daemon *daemon, struct uspl_err *err)
 {
 	auto_vec pid_vec pids = { 0 };
 	bool lost = false;
 	const pid_t *pid;
-	int64_t now = clock_now_ns();
+	int64_t now = clock_now_ns(), seldom = daemon->sweep_ns * DOUBT_FACTOR;
 	int rc = exec_events_read(daemon->exec_fd, &pids, &lost, err);
 
 	daemon->n_execs += pids.n;
@@ -267,7 +246,10 @@ static int take_execs(struct daemon *daemon, struct uspl_err *err)
 		return rc;
 	if (lost)
 		sweep_by(daemon, 0);
-	pause_after(daemon, now);
+	/* Where executions follow each other closely, several are taken at once. */
+	if (now - daemon->heard < CLOSE_NS)
+		daemon->pause_end = now + PAUSE_NS;
+	daemon->heard = now;
 	vec_for_each (&pids, pid) {
 		enum goal goal;
 
@@ -278,23 +260,8 @@ static int take_execs(struct daemon *daemon, struct uspl_err *err)
 		if (goal == GOAL_PROGRAM)
 			rc = enqueue(daemon, *pid, err);
 		else if (goal == GOAL_GONE || (goal == GOAL_NONE && daemon->goals.libraries.n))
-			sweep_in_doubt(daemon);
+			sweep_by(daemon, seldom > DOUBT_NS ? seldom : DOUBT_NS);
 	}
-	return rc;
-}
-
-/* Each of the processes has opened a library that an update is for: to map it, or to read it. */
-static int take_opens(struct daemon *daemon, struct uspl_err *err)
-{
-	size_t before = daemon->opened.n;
-	bool lost = false;
-	int rc = open_events_read(daemon->open_fd, &daemon->opened, &lost, err);
-
-	daemon->n_opens += daemon->opened.n - before;
-	if (lost)
-		sweep_by(daemon, 0);
-	if (daemon->opened.n && !daemon->opened_due)
-		daemon->opened_due = clock_now_ns() + MAPPED_NS;
 	return rc;
 }
 
@@ -380,18 +347,6 @@ static int take_folder(struct daemon *daemon, struct uspl_err *err)
 	if (changed)
 		read_list(daemon);
 	return 0;
-}
-
-static void take_signal(struct daemon *daemon)
-{
-	struct signalfd_siginfo info;
-
-	if (read(daemon->signal_fd, &info, sizeof(info)) != sizeof(info))
-		return;
-	if (info.ssi_signo == SIGHUP)
-		read_list(daemon);
-	else
-		daemon->ending = true;
 }
 
 static void answer(const struct daemon *daemon)
@@ -485,6 +440,9 @@ static int turn(struct daemon *daemon, struct uspl_err *err)
 		[SIGNAL] = { daemon->signal_fd, POLLIN, 0 },
 		[QUESTION] = { daemon->socket_fd, POLLIN, 0 },
 	};
+	size_t n_opened = daemon->opened.n;
+	struct signalfd_siginfo info;
+	bool lost = false;
 	int rc = 0;
 
 	for (size_t i = 0; i < BATCHES_MAX; i++)
@@ -493,8 +451,12 @@ static int turn(struct daemon *daemon, struct uspl_err *err)
 					 POLLIN, 0 };
 	if (poll(fds, ARRAY_SIZE(fds), wait_ms(daemon)) < 0)
 		return errno == EINTR ? 0 : uspl_fail_errno(err, "cannot wait for news");
-	if (fds[SIGNAL].revents)
-		take_signal(daemon);
+	if (fds[SIGNAL].revents && read(daemon->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGHUP)
+			read_list(daemon);
+		else
+			daemon->ending = true;
+	}
 	for (size_t i = 0; i < BATCHES_MAX; i++)
 		if (fds[BATCHES + i].revents && batch_read(&daemon->batches[i]))
 			end_batch(daemon, i);
@@ -507,8 +469,15 @@ static int turn(struct daemon *daemon, struct uspl_err *err)
 		read_list(daemon);
 	if (!rc && fds[EXEC].revents)
 		rc = take_execs(daemon, err);
-	if (!rc && fds[OPEN].revents)
-		rc = take_opens(daemon, err);
+	/* Each of the processes has opened a library that is meant: to map it, or to read it. */
+	if (!rc && fds[OPEN].revents) {
+		rc = open_events_read(daemon->open_fd, &daemon->opened, &lost, err);
+		daemon->n_opens += daemon->opened.n - n_opened;
+		if (daemon->opened.n && !daemon->opened_due)
+			daemon->opened_due = clock_now_ns() + MAPPED_NS;
+	}
+	if (lost)
+		sweep_by(daemon, 0);
 	return rc ? rc : do_what_is_due(daemon, err);
 }
 
@@ -527,31 +496,6 @@ static int open_socket(struct daemon *daemon, struct uspl_err *err)
 			       ? uspl_fail(err, USPL_E_CONFLICT, "a watch is at work already")
 			       : uspl_fail_errno(err, "cannot lock '%s'", lock);
 	return watch_socket_listen(&daemon->socket_fd, err);
-}
-
-static int open_folder(struct daemon *daemon, struct uspl_err *err)
-{
-	const uint32_t news = IN_MOVED_TO | IN_DELETE | IN_CLOSE_WRITE | IN_ATTRIB |
-			      IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
-
-	daemon->folder_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (daemon->folder_fd < 0 ||
-	    inotify_add_watch(daemon->folder_fd, wanted_folder(), news) < 0)
-		return uspl_fail_errno(err, "cannot watch the folder '%s'", wanted_folder());
-	return 0;
-}
-
-static int open_signals(struct daemon *daemon, struct uspl_err *err)
-{
-	sigset_t taken;
-
-	sigemptyset(&taken);
-	sigaddset(&taken, SIGTERM);
-	sigaddset(&taken, SIGINT);
-	sigaddset(&taken, SIGHUP);
-	sigprocmask(SIG_BLOCK, &taken, NULL);
-	daemon->signal_fd = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
-	return daemon->signal_fd < 0 ? uspl_fail_errno(err, "cannot take signals") : 0;
 }
 
 /* Tells the service manager, if there is one that asks for it (sd_notify(3), "Notes"). */
@@ -575,6 +519,9 @@ static void notify(const char *state)
 
 static int run(struct daemon *daemon, struct uspl_err *err)
 {
+	const uint32_t news = IN_MOVED_TO | IN_DELETE | IN_CLOSE_WRITE | IN_ATTRIB |
+			      IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
+	sigset_t taken;
 	int rc = wanted_make_folder(err);
 
 	if (rc)
@@ -583,18 +530,24 @@ static int run(struct daemon *daemon, struct uspl_err *err)
 	rc = open_socket(daemon, err);
 	if (rc)
 		return rc;
-	rc = open_folder(daemon, err);
-	if (rc)
-		return rc;
+	daemon->folder_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (daemon->folder_fd < 0 ||
+	    inotify_add_watch(daemon->folder_fd, wanted_folder(), news) < 0)
+		return uspl_fail_errno(err, "cannot watch the folder '%s'", wanted_folder());
 	rc = exec_events_open(&daemon->exec_fd, err);
 	if (rc)
 		return rc;
 	rc = open_events_open(&daemon->open_fd, err);
 	if (rc)
 		return rc;
-	rc = open_signals(daemon, err);
-	if (rc)
-		return rc;
+	sigemptyset(&taken);
+	sigaddset(&taken, SIGTERM);
+	sigaddset(&taken, SIGINT);
+	sigaddset(&taken, SIGHUP);
+	sigprocmask(SIG_BLOCK, &taken, NULL);
+	daemon->signal_fd = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (daemon->signal_fd < 0)
+		return uspl_fail_errno(err, "cannot take signals");
 	daemon->packages_fd = packages_open_news();
 	daemon->since = time(NULL);
 	read_list(daemon);

@@ -103,19 +103,6 @@ static int list_goals(const wanted_vec *wanted, struct buf *out, struct uspl_err
 	return out->oom ? uspl_fail_nomem(err) : 0;
 }
 
-static void run_child(const wanted_vec *wanted, int fd)
-{
-	auto_buf struct buf out = { 0 };
-	struct uspl_err err = { 0 };
-
-	if (list_goals(wanted, &out, &err) != 0) {
-		uspl_err_print(stderr, "uspl-watch", &err);
-		_exit(USPL_STATUS_FAILED);
-	}
-	_exit(file_write_all(fd, buf_str(&out), out.len) == 0 ? USPL_STATUS_DONE
-							      : USPL_STATUS_FAILED);
-}
-
 static int take_names(struct goals *goals, const char *text, size_t len, struct uspl_err *err)
 {
 	const char *end = text + len;
@@ -141,6 +128,7 @@ int goals_read(struct goals *ret, struct uspl_err *err)
 {
 	auto_wanted wanted_vec wanted = { 0 };
 	auto_buf struct buf text = { 0 };
+	struct uspl_err why = { 0 };
 	auto_close int from = -1;
 	int ends[2], status, rc = wanted_read(&wanted, err);
 	pid_t child;
@@ -151,8 +139,13 @@ int goals_read(struct goals *ret, struct uspl_err *err)
 		return uspl_fail_errno(err, "cannot make a pipe");
 	from = ends[0];
 	child = fork();
-	if (!child)
-		run_child(&wanted, ends[1]);
+	if (!child) {
+		if (list_goals(&wanted, &text, &why) != 0)
+			uspl_err_print(stderr, "uspl-watch", &why);
+		else if (file_write_all(ends[1], buf_str(&text), text.len) == 0)
+			_exit(USPL_STATUS_DONE);
+		_exit(USPL_STATUS_FAILED);
+	}
 	close(ends[1]);
 	if (child < 0)
 		return uspl_fail_errno(err, "cannot make a process");
@@ -216,14 +209,6 @@ static bool is_served(pid_t pid, const struct statx *st)
 	return false;
 }
 
-static bool file_is_meant(const struct goals *goals, const char *path)
-{
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	auto_free char *id = fd < 0 ? NULL : note_read_build_id(fd);
-
-	return id && has_name(&goals->build_ids, id, strlen(id));
-}
-
 /* What is known of a program's file; the addresses are the values of goals.files. */
 static char file_meant, file_other, file_ruled_out;
 
@@ -249,9 +234,15 @@ static bool program_has_id(struct goals *goals, pid_t pid, const char *path, con
 			   const struct statx *st)
 {
 	void *known = strmap_get(&goals->files, key);
+	auto_free char *id = NULL;
+	auto_close int fd = -1;
 
 	if (!known) {
-		known = !is_served(pid, st) && file_is_meant(goals, path) ? &file_meant
+		if (!is_served(pid, st))
+			fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd >= 0)
+			id = note_read_build_id(fd);
+		known = id && has_name(&goals->build_ids, id, strlen(id)) ? &file_meant
 									  : &file_other;
 		remember(goals, key, known);
 	}
@@ -395,23 +386,14 @@ static bool maps_open(struct maps *maps, pid_t pid)
 	return maps->file != NULL;
 }
 
-static void name_library(struct maps *maps, const char *file)
-{
-	auto_buf struct buf path = { 0 };
-	struct statx st;
-
-	maps->key[0] = '\0';
-	buf_addf(&path, "/proc/%d/root%s", maps->pid, file);
-	if (!path.oom && identify(buf_str(&path), &st))
-		name_file(&st, maps->key);
-}
-
 /* The path of the next library with a name that is meant; NULL at the end. */
 static const char *maps_next(struct maps *maps, const struct goals *goals)
 {
 	while (getline(&maps->line, &maps->cap, maps->file) > 0) {
 		char *file = strchr(maps->line, '/'), *end;
+		auto_buf struct buf path = { 0 };
 		const char *base;
+		struct statx st;
 
 		if (!file)
 			continue;
@@ -422,7 +404,10 @@ static const char *maps_next(struct maps *maps, const struct goals *goals)
 		base = file_basename(file);
 		if (!has_name(&goals->libraries, base, strlen(base)))
 			continue;
-		name_library(maps, file);
+		maps->key[0] = '\0';
+		buf_addf(&path, "/proc/%d/root%s", maps->pid, file);
+		if (!path.oom && identify(buf_str(&path), &st))
+			name_file(&st, maps->key);
 		return file;
 	}
 	return NULL;

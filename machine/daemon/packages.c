@@ -42,20 +42,10 @@ bool packages_read_news(int fd)
 	return is_new;
 }
 
-static void leave_note(const struct permit *permit, const char *id, int rc,
-		       const struct uspl_err *why)
-{
-	const struct audit_event event = { .command = "disable", .update = id };
-	struct uspl_err err = { 0 };
-
-	if (permit_note(permit, event, rc, why, &err) != 0)
-		uspl_err_note(stderr, &err);
-}
-
 void packages_let_go(const strvec *superseded, bool quiet)
 {
 	auto_permit struct permit permit = { 0 };
-	struct uspl_err why = { 0 };
+	struct uspl_err why = { 0 }, unsaid = { 0 };
 	char *const *text;
 
 	/* Not asked for leave: the policy's rules are for users. It says where the log is. */
@@ -63,6 +53,7 @@ void packages_let_go(const strvec *superseded, bool quiet)
 		uspl_err_note(stderr, &why);
 	vec_for_each (superseded, text) {
 		auto_free char *id = strndup(*text, strcspn(*text, " "));
+		const struct audit_event event = { .command = "disable", .update = id };
 		int rc = id ? wanted_remove(id, &why) : uspl_fail_nomem(&why);
 
 		/* Another command has disabled it meanwhile. */
@@ -76,7 +67,7 @@ void packages_let_go(const strvec *superseded, bool quiet)
 			       *text + strlen(id) + 1);
 			fflush(stdout);
 		}
-		if (id)
-			leave_note(&permit, id, rc, &why);
+		if (id && permit_note(&permit, event, rc, &why, &unsaid) != 0)
+			uspl_err_note(stderr, &unsaid);
 	}
 }

@@ -108,17 +108,6 @@ static bool is_asked_for(const struct upgrade *upgrade, const char *source)
 
 /* ---- which processes are behind ---- */
 
-static struct upgrade_case *find_case(upgrade_cases *cases, const struct running_process *process,
-				      const struct release *release)
-{
-	struct upgrade_case *item;
-
-	vec_for_each (cases, item)
-		if (item->process == process && item->release == release)
-			return item;
-	return NULL;
-}
-
 /* The version that a module is of, if that can be told; NULL otherwise. */
 static int find_version(struct upgrade *upgrade, const struct running_module *module,
 			const struct dpkg_package *owner, const struct release *release,
@@ -149,9 +138,11 @@ static int add_module(struct upgrade *upgrade, const struct running_process *pro
 	bool behind = true;
 	int rc;
 
-	if (!release || !is_asked_for(upgrade, release->source) ||
-	    find_case(&upgrade->cases, process, release))
+	if (!release || !is_asked_for(upgrade, release->source))
 		return 0;
+	vec_for_each (&upgrade->cases, item)
+		if (item->process == process && item->release == release)
+			return 0;
 	rc = find_version(upgrade, module, owner, release, &version, err);
 	/* Most files are those on disk; what is newer than these is later (releases_read). */
 	if (!rc && version == release->installed)
@@ -170,21 +161,6 @@ static int add_module(struct upgrade *upgrade, const struct running_process *pro
 	return item->build_id && (item->from || !version) ? 0 : uspl_fail_nomem(err);
 }
 
-static int find_cases(struct upgrade *upgrade, struct uspl_err *err)
-{
-	const struct running_process *process;
-	const struct running_module *module;
-
-	vec_for_each (&upgrade->running.processes, process)
-		vec_for_each (&process->modules, module) {
-			int rc = add_module(upgrade, process, module, err);
-
-			if (rc)
-				return rc;
-		}
-	return 0;
-}
-
 /* ---- updates, and what comes of them ---- */
 
 static void give_up(struct upgrade_case *item, const struct uspl_err *why)
@@ -199,41 +175,26 @@ static bool is_alike(const struct upgrade_case *a, const struct upgrade_case *b)
 	return a->release == b->release && a->from && b->from && !strcmp(a->from, b->from);
 }
 
-static bool is_first(const upgrade_cases *cases, const struct upgrade_case *item)
-{
-	const struct upgrade_case *earlier;
-
-	for (earlier = cases->items; earlier < item; earlier++)
-		if (is_alike(earlier, item))
-			return false;
-	return true;
-}
-
-static int fetch_all(struct upgrade *upgrade, const supply_set *set, struct uspl_err *err)
-{
-	struct supply_update *const *update;
-
-	vec_for_each (set, update) {
-		int rc = upgrade->dry_run ? 0 : supply_fetch(&upgrade->supply, *update, err);
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 /* Finds or makes what brings a process to the newest version; a dry run may find nothing. */
 static int find_updates(struct upgrade *upgrade, const struct upgrade_case *item, supply_set *ret,
 			struct uspl_err *err)
 {
 	const struct release *release = item->release;
 	struct supply *supply = &upgrade->supply;
+	struct supply_update *const *update;
 	int rc = supply_find(supply, release->source, item->from, release->newest, ret, err);
 
 	if (rc)
 		return rc;
+	if (ret->n && upgrade->dry_run)
+		return 0;
+	vec_for_each (ret, update) {
+		rc = supply_fetch(supply, *update, err);
+		if (rc)
+			return rc;
+	}
 	if (ret->n)
-		return fetch_all(upgrade, ret, err);
+		return 0;
 	if (upgrade->from) {
 		uspl_fail(err, USPL_E_UNSUPPORTED, "'%s' has no update of %s %s to %s",
 			  upgrade->from, release->source, item->from, release->newest);
@@ -362,17 +323,6 @@ static int apply(struct upgrade *upgrade, const struct upgrade_case *first, cons
 	return 0;
 }
 
-static void fail_unknown(struct upgrade_case *item)
-{
-	struct uspl_err why = { 0 };
-
-	uspl_fail(&why, USPL_E_UNSUPPORTED,
-		  "which version of %s it runs isn't known: no update and no version that apt has "
-		  "knows the build-id %s",
-		  item->release->source, *item->build_id ? item->build_id : "(none)");
-	give_up(item, &why);
-}
-
 /* Only what ends the command is a failure of it. */
 static int settle_case(struct upgrade *upgrade, struct upgrade_case *item, struct uspl_err *err)
 {
@@ -382,11 +332,17 @@ static int settle_case(struct upgrade *upgrade, struct upgrade_case *item, struc
 	int rc;
 
 	if (!item->from) {
-		fail_unknown(item);
+		uspl_fail(&why, USPL_E_UNSUPPORTED,
+			  "which version of %s it runs isn't known: no update and no version that "
+			  "apt has knows the build-id %s",
+			  item->release->source, *item->build_id ? item->build_id : "(none)");
+		give_up(item, &why);
 		return 0;
 	}
-	if (!is_first(&upgrade->cases, item))
-		return 0;
+	/* One that is like an earlier one has been settled with that. */
+	for (other = upgrade->cases.items; other < item; other++)
+		if (is_alike(other, item))
+			return 0;
 	rc = find_updates(upgrade, item, &set, &why);
 	if (rc == -USPL_E_NOMEM || rc == -USPL_E_CANCELLED) {
 		*err = why;
@@ -400,24 +356,12 @@ static int settle_case(struct upgrade *upgrade, struct upgrade_case *item, struc
 	return 0;
 }
 
-static int settle_cases(struct upgrade *upgrade, struct uspl_err *err)
-{
-	struct upgrade_case *item;
-
-	vec_for_each (&upgrade->cases, item) {
-		int rc = cancel_check(err);
-
-		if (!rc)
-			rc = settle_case(upgrade, item, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 static int run(struct upgrade *upgrade, char **names, int n, struct uspl_err *err)
 {
 	const struct selection everything = { .all = true };
+	const struct running_process *process;
+	const struct running_module *module;
+	struct upgrade_case *item;
 	int rc = releases_open(&upgrade->releases, err);
 
 	if (!rc)
@@ -428,12 +372,21 @@ static int run(struct upgrade *upgrade, char **names, int n, struct uspl_err *er
 		rc = running_find(&everything, &upgrade->running, err);
 	if (!rc)
 		rc = releases_read(&upgrade->releases, &upgrade->running, err);
-	if (!rc)
-		rc = find_cases(upgrade, err);
-	if (!rc)
-		rc = settle_cases(upgrade, err);
 	if (rc)
 		return rc;
+	vec_for_each (&upgrade->running.processes, process)
+		vec_for_each (&process->modules, module) {
+			rc = add_module(upgrade, process, module, err);
+			if (rc)
+				return rc;
+		}
+	vec_for_each (&upgrade->cases, item) {
+		rc = cancel_check(err);
+		if (!rc)
+			rc = settle_case(upgrade, item, err);
+		if (rc)
+			return rc;
+	}
 	if (!upgrade->json)
 		said_print(&upgrade->cases, &upgrade->running);
 	else

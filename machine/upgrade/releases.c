@@ -107,18 +107,6 @@ const struct dpkg_package *releases_owner(const struct releases *releases, const
 	return owner || !other ? owner : strmap_get(&releases->owners, other);
 }
 
-/* A package's file is root's, and can be read without fear. */
-static int read_on_disk(struct releases *releases, const char *path, struct uspl_err *err)
-{
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char *build_id = fd < 0 ? NULL : note_read_build_id(fd);
-
-	if (!build_id)
-		return 0;
-	free(strmap_get(&releases->on_disk, path));
-	return strmap_set(&releases->on_disk, path, build_id) ? 0 : uspl_fail_nomem(err);
-}
-
 bool releases_is_on_disk(const struct releases *releases, const struct running_module *module)
 {
 	const char *build_id = strmap_get(&releases->on_disk, module->path);
@@ -275,12 +263,20 @@ int releases_read(struct releases *releases, const struct running *running, stru
 			return rc;
 	}
 	for (size_t i = 0; i < paths.n; i++) {
-		rc = releases_owner(releases, paths.items[i]) &&
-				     strmap_get(&releases->on_disk, paths.items[i])
-			     ? read_on_disk(releases, paths.items[i], err)
-			     : 0;
-		if (rc)
-			return rc;
+		const char *path = paths.items[i];
+		char *known = strmap_get(&releases->on_disk, path), *build_id = NULL;
+		auto_close int fd = -1;
+
+		/* A package's file is root's, and can be read without fear. */
+		if (known && releases_owner(releases, path))
+			fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd >= 0)
+			build_id = note_read_build_id(fd);
+		if (!build_id)
+			continue;
+		free(known);
+		if (!strmap_set(&releases->on_disk, path, build_id))
+			return uspl_fail_nomem(err);
 	}
 	return read_offers(releases, err);
 }
@@ -315,33 +311,23 @@ static int note_files(struct releases *releases, char *folder, const char *versi
 	return rc;
 }
 
-/* A version that can't be fetched isn't known. */
-static int look_into(struct releases *releases, const char *name, const char *version,
-		     const char *folder, struct uspl_err *err)
-{
-	auto_free char *root = file_join(folder, "root");
-	auto_free char *source = dpkg_source_version(version);
-	bool there = false;
-	int rc = root && source ? dpkg_fetch(name, version, folder, &there, err)
-				: uspl_fail_nomem(err);
-
-	if (rc == -USPL_E_FILE)
-		return 0;
-	if (rc || !there)
-		return rc;
-	return note_files(releases, root, source, err);
-}
-
 static int look_into_version(struct releases *releases, const char *name, const char *version,
 			     struct uspl_err *err)
 {
-	auto_free char *folder = NULL;
+	auto_free char *folder = NULL, *root = NULL, *source = NULL;
+	bool there = false;
 	int rc = file_make_temporary("uspl-upgrade.", &folder, err);
 
 	if (rc)
 		return rc;
 	log_info("upgrade", "looking into %s=%s", name, version);
-	rc = look_into(releases, name, version, folder, err);
+	root = file_join(folder, "root");
+	source = dpkg_source_version(version);
+	rc = root && source ? dpkg_fetch(name, version, folder, &there, err) : uspl_fail_nomem(err);
+	if (!rc && there)
+		rc = note_files(releases, root, source, err);
+	else if (rc == -USPL_E_FILE) /* a version that can't be fetched isn't known */
+		rc = 0;
 	if (file_remove_tree(folder, NULL) != 0)
 		log_info("upgrade", "cannot remove '%s'", folder);
 	return rc;

@@ -14,17 +14,6 @@
 /* An index that isn't checked yet; beside it lies the one that was, the time before. */
 #define NEW "new-" INDEX_NAME
 
-static int make_folder(struct remote *remote, struct uspl_err *err)
-{
-	auto_free char *all = file_in_cache("uspl/fetched");
-	char digest[DIGEST_HEX];
-
-	digest_hex(remote->url, strlen(remote->url), digest);
-	digest[16] = '\0';
-	remote->folder = all ? file_join(all, digest) : NULL;
-	return remote->folder ? file_mkdirs(remote->folder, err) : uspl_fail_nomem(err);
-}
-
 /* The signature of a file, put beside where that is kept. */
 static int fetch_signature(const struct remote *remote, const char *name, const char *path,
 			   struct uspl_err *err)
@@ -39,45 +28,24 @@ static int fetch_signature(const struct remote *remote, const char *name, const 
 	return rc ? rc : file_write(to, buf_str(&text), text.len, err);
 }
 
-/* When the index that was kept the time before was signed; 0: there is none, or not a good one. */
-static int64_t signed_before(const char *path)
+static int check_age(const char *path, const struct signature_signer *signer, struct uspl_err *err)
 {
 	const struct signature_terms terms = { .required = true };
 	auto_buf struct buf text = { 0 }, ignored = { 0 };
-	struct signature_signer signer;
-
-	if (file_read(path, &text, NULL) != 0 ||
-	    signature_check_file(path, buf_str(&text), text.len, &terms, &signer, &ignored, NULL))
-		return 0;
-	return signer.signed_at;
-}
-
-static int check_age(const char *path, const struct signature_signer *signer, struct uspl_err *err)
-{
 	char now[CLOCK_UTC_LEN], then[CLOCK_UTC_LEN];
-	int64_t before = signed_before(path);
+	struct signature_signer before;
 
-	if (signer->signed_at >= before)
+	/* The index that was kept the time before; there may be none, or not a good one. */
+	if (file_read(path, &text, NULL) != 0 ||
+	    signature_check_file(path, buf_str(&text), text.len, &terms, &before, &ignored, NULL) ||
+	    signer->signed_at >= before.signed_at)
 		return 0;
 	clock_utc_text(signer->signed_at, now);
-	clock_utc_text(before, then);
+	clock_utc_text(before.signed_at, then);
 	uspl_fail(err, USPL_E_UNTRUSTED,
 		  "it is an old one: signed on %s, and one of %s was there before", now, then);
 	uspl_hint(err, "if that is meant, remove '%s'", path);
 	return -USPL_E_UNTRUSTED;
-}
-
-/* The checked index takes the place of the one before. */
-static int keep_index(const char *from, const char *to, struct uspl_err *err)
-{
-	auto_free char *from_signature = signature_path(from);
-	auto_free char *to_signature = signature_path(to);
-
-	if (!from_signature || !to_signature)
-		return uspl_fail_nomem(err);
-	if (rename(from, to) < 0 || rename(from_signature, to_signature) < 0)
-		return uspl_fail_errno(err, "cannot write '%s'", to);
-	return 0;
 }
 
 static int open_index(struct remote *remote, struct uspl_err *err)
@@ -85,12 +53,15 @@ static int open_index(struct remote *remote, struct uspl_err *err)
 	const struct signature_terms terms = { .required = true };
 	auto_free char *fresh = file_join(remote->folder, NEW);
 	auto_free char *kept = file_join(remote->folder, INDEX_NAME);
+	auto_free char *fresh_signature = fresh ? signature_path(fresh) : NULL;
+	auto_free char *kept_signature = kept ? signature_path(kept) : NULL;
 	auto_buf struct buf text = { 0 }, ignored = { 0 };
 	struct signature_signer signer;
-	int rc = fresh && kept ? download(remote->url, INDEX_NAME, MANIFEST_MAX_BYTES,
-					  remote->cacert, &text, err)
-			       : uspl_fail_nomem(err);
+	int rc;
 
+	if (!fresh_signature || !kept_signature)
+		return uspl_fail_nomem(err);
+	rc = download(remote->url, INDEX_NAME, MANIFEST_MAX_BYTES, remote->cacert, &text, err);
 	if (rc)
 		return rc;
 	rc = fetch_signature(remote, INDEX_NAME, fresh, err);
@@ -106,16 +77,28 @@ static int open_index(struct remote *remote, struct uspl_err *err)
 		return rc;
 	}
 	rc = file_write(fresh, text.data, text.len, err);
-	return rc ? rc : keep_index(fresh, kept, err);
+	if (rc)
+		return rc;
+	/* The checked index takes the place of the one before. */
+	if (rename(fresh, kept) < 0 || rename(fresh_signature, kept_signature) < 0)
+		return uspl_fail_errno(err, "cannot write '%s'", kept);
+	return 0;
 }
 
 int remote_open(const char *url, const char *cacert, struct remote *ret, struct uspl_err *err)
 {
+	auto_free char *all = file_in_cache("uspl/fetched");
+	char digest[DIGEST_HEX];
 	int rc;
 
 	ret->url = url;
 	ret->cacert = cacert;
-	rc = make_folder(ret, err);
+	digest_hex(url, strlen(url), digest);
+	digest[16] = '\0';
+	ret->folder = all ? file_join(all, digest) : NULL;
+	if (!ret->folder)
+		return uspl_fail_nomem(err);
+	rc = file_mkdirs(ret->folder, err);
 	return rc ? rc : open_index(ret, err);
 }
 

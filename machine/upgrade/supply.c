@@ -11,17 +11,20 @@
 #include "base/text.h"
 #include "machine/upgrade/download.h"
 
-static void release_update(struct supply_update *update)
+static int read_file(struct supply *supply, const char *path, struct uspl_err *err)
 {
-	free(update->path);
-	index_entry_release(&update->entry);
-}
-
-static int add_update(struct supply *supply, const char *path, const struct update *update,
-		      struct uspl_err *err)
-{
+	auto_update struct update *update = NULL;
 	struct supply_update *item;
+	struct uspl_err why = { 0 };
+	int rc = update_read(path, &update, &why);
 
+	if (rc == -USPL_E_NOMEM)
+		return uspl_fail_nomem(err);
+	if (rc) {
+		uspl_context(&why, "'%s' is left out", path);
+		uspl_err_note(stderr, &why);
+		return 0;
+	}
 	if (!update->upgrade.source)
 		return 0;
 	item = vec_push(&supply->updates);
@@ -29,21 +32,6 @@ static int add_update(struct supply *supply, const char *path, const struct upda
 		return uspl_fail_nomem(err);
 	item->path = strdup(path);
 	return item->path ? index_entry_fill(update, &item->entry, err) : uspl_fail_nomem(err);
-}
-
-static int read_file(struct supply *supply, const char *path, struct uspl_err *err)
-{
-	auto_update struct update *update = NULL;
-	struct uspl_err why = { 0 };
-	int rc = update_read(path, &update, &why);
-
-	if (!rc)
-		return add_update(supply, path, update, err);
-	if (rc == -USPL_E_NOMEM)
-		return uspl_fail_nomem(err);
-	uspl_context(&why, "'%s' is left out", path);
-	uspl_err_note(stderr, &why);
-	return 0;
 }
 
 static int read_folder(struct supply *supply, const char *folder, struct uspl_err *err)
@@ -69,24 +57,10 @@ static int read_folder(struct supply *supply, const char *folder, struct uspl_er
 	return 0;
 }
 
-/* Moves what the index has. */
-static int take_entries(struct supply *supply, struct uspl_err *err)
-{
-	struct index_entry *entry;
-
-	vec_for_each (&supply->remote.entries, entry) {
-		struct supply_update *item = vec_push(&supply->updates);
-
-		if (!item)
-			return uspl_fail_nomem(err);
-		item->entry = *entry;
-		*entry = (struct index_entry){ 0 };
-	}
-	return 0;
-}
-
 int supply_open(const char *from, const char *cacert, struct supply *ret, struct uspl_err *err)
 {
+	struct supply_update *item;
+	struct index_entry *entry;
 	int rc;
 
 	ret->from = from;
@@ -96,7 +70,17 @@ int supply_open(const char *from, const char *cacert, struct supply *ret, struct
 	if (!from || !download_is_url(from))
 		return read_folder(ret, from ? from : ret->made, err);
 	rc = remote_open(from, cacert, &ret->remote, err);
-	return rc ? rc : take_entries(ret, err);
+	if (rc)
+		return rc;
+	/* What the index has is moved here. */
+	vec_for_each (&ret->remote.entries, entry) {
+		item = vec_push(&ret->updates);
+		if (!item)
+			return uspl_fail_nomem(err);
+		item->entry = *entry;
+		*entry = (struct index_entry){ 0 };
+	}
+	return 0;
 }
 
 /* The same source package, and version to come to. */
@@ -286,8 +270,10 @@ void supply_release(struct supply *supply)
 {
 	struct supply_update *update;
 
-	vec_for_each (&supply->updates, update)
-		release_update(update);
+	vec_for_each (&supply->updates, update) {
+		free(update->path);
+		index_entry_release(&update->entry);
+	}
 	vec_release(&supply->updates);
 	remote_release(&supply->remote);
 	free(supply->made);
