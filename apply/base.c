@@ -5,45 +5,36 @@
 
 #include <string.h>
 
-static bool is_applied(const region_vec *regions, taddr module, const char *id)
-{
-	const struct region *region;
-
-	vec_for_each (regions, region)
-		if (region->module == module && region_has_id(region, id) && region_is_live(region))
-			return true;
-	return false;
-}
-
-static bool has_function(const struct update_target *target, const char *name)
-{
-	const struct update_function *function;
-
-	vec_for_each (&target->functions, function)
-		if (!strcmp(function->name, name))
-			return true;
-	return false;
-}
-
 /* The function of the target that the region has replaced; NULL if there is none. */
 static const char *changed_function(const struct region *region, const struct update_target *target,
 				    const char *function)
 {
+	const struct update_function *changed;
 	const struct region_site *site;
 
-	vec_for_each (&region->sites, site)
-		if (function ? !strcmp(site->name, function) : has_function(target, site->name))
+	vec_for_each (&region->sites, site) {
+		if (function && !strcmp(site->name, function))
 			return site->name;
+		vec_for_each (&target->functions, changed)
+			if (!function && !strcmp(changed->name, site->name))
+				return site->name;
+	}
 	return NULL;
 }
 
 static bool explain_missing(const struct update *update, taddr module, const region_vec *others,
 			    struct uspl_err *err)
 {
+	const struct region *region;
 	char *const *id;
 
 	vec_for_each (&update->after, id) {
-		if (is_applied(others, module, *id))
+		bool applied = false;
+
+		vec_for_each (others, region)
+			applied |= region->module == module && region_has_id(region, *id) &&
+				   region_is_live(region);
+		if (applied)
 			continue;
 		uspl_context(err, "the update was made on top of '%s', which isn't applied", *id);
 		uspl_hint(err, "apply '%s' first", *id);

@@ -235,38 +235,31 @@ static int run_enabled(struct options *opts, struct uspl_err *err)
 	return rc || complete ? rc : USPL_STATUS_FAILED;
 }
 
-static int run_given(struct options *opts, struct uspl_err *err)
-{
-	const struct signature_terms terms = permit_terms(opts->live.permit);
-	auto_updates update_vec updates = { 0 };
-	int rc = updates_read(&opts->paths, &terms, &updates, err);
-
-	return rc ? rc : run(opts, &updates, err);
-}
-
-/* Of updates that never came to a process, since their files were refused. */
-static void note_untrusted(const struct options *opts, int rc, const struct uspl_err *why)
-{
-	const struct audit_event event = { .command = "apply" };
-	struct uspl_err err = { 0 };
-
-	if (rc != -USPL_E_UNTRUSTED || opts->live.check)
-		return;
-	if (permit_note(opts->live.permit, event, rc, why, &err) != 0)
-		uspl_err_note(stderr, &err);
-}
-
 static int run_permitted(struct options *opts, struct uspl_err *err)
 {
+	const struct audit_event event = { .command = "apply" };
 	auto_permit struct permit permit = { 0 };
+	auto_updates update_vec updates = { 0 };
+	struct signature_terms terms;
+	struct uspl_err note = { 0 };
 	int rc = permit_begin(&permit, err);
 
 	if (rc)
 		return rc;
 	opts->live.permit = &permit;
 	cancel_catch();
-	rc = opts->enabled ? run_enabled(opts, err) : run_given(opts, err);
-	note_untrusted(opts, rc, err);
+	if (opts->enabled) {
+		rc = run_enabled(opts, err);
+	} else {
+		terms = permit_terms(&permit);
+		rc = updates_read(&opts->paths, &terms, &updates, err);
+		if (!rc)
+			rc = run(opts, &updates, err);
+	}
+	/* Of updates that never came to a process, since their files were refused. */
+	if (rc == -USPL_E_UNTRUSTED && !opts->live.check &&
+	    permit_note(&permit, event, rc, err, &note) != 0)
+		uspl_err_note(stderr, &note);
 	return rc;
 }
 

@@ -94,13 +94,6 @@ static int describe(const struct load *load, struct region *region, struct uspl_
 	return sites_find(&input, region, err);
 }
 
-static uint64_t encoded_len(const struct region *region, struct uspl_err *err)
-{
-	auto_buf struct buf info = { 0 };
-
-	return region_encode(region, &info, err) ? 0 : info.len;
-}
-
 static struct frames frames_of(const struct region *region)
 {
 	return (struct frames){ .section = region->eh_frame,
@@ -271,23 +264,19 @@ static int find_left_over(const struct load *load, struct region *region, uint64
 	return rc;
 }
 
-static bool handles_exceptions(const struct objfile *code)
-{
-	for (size_t i = 0; i < code->secs.n; i++)
-		if (!strncmp(code->secs.items[i]->name, ".gcc_except_table", 17))
-			return true;
-	return false;
-}
-
 /* Makes new code known to the program's unwinder. */
 static int tell_unwinder(const struct load *load, struct region *region, struct uspl_err *err)
 {
+	const struct objfile *code = load->target->new_code;
 	struct frames frames = frames_of(region);
-	enum frames_need need =
-		handles_exceptions(load->target->new_code) ? FRAMES_NEEDED : FRAMES_OPTIONAL;
+	enum frames_need need = FRAMES_OPTIONAL;
 
 	if (region->frames || !region->eh_frame)
 		return 0;
+	/* Code that handles exceptions is lost without it. */
+	for (size_t i = 0; i < code->secs.n; i++)
+		if (!strncmp(code->secs.items[i]->name, ".gcc_except_table", 17))
+			need = FRAMES_NEEDED;
 	frames.program = load->module->is_main ? load->image : NULL;
 	return frames_register(load->proc, load->modules, &frames, need, &region->frames, err);
 }
@@ -306,16 +295,6 @@ static int tell_program(const struct load *load, const struct link *link, struct
 	if ((rc == -USPL_E_BUSY || rc == -USPL_E_UNSUPPORTED) &&
 	    region->state == USPL_REGION_LOADED &&
 	    threads_drop_key(load->proc, load->modules, region, NULL) == 0)
-		map_region_give_back(load->proc, region);
-	return rc;
-}
-
-/* Without its entries the code needn't stay mapped. */
-static int load_entries(const struct load *load, struct region *region, struct uspl_err *err)
-{
-	int rc = prepare_entries(load, region, false, err);
-
-	if (rc && region->state == USPL_REGION_LOADED)
 		map_region_give_back(load->proc, region);
 	return rc;
 }
@@ -345,15 +324,15 @@ int load_update(const struct load *load, struct region *ret_region, struct uspl_
 	auto_region struct region region = { 0 };
 	auto_link struct link *link = NULL;
 	const struct region *left_over = NULL;
-	uint64_t info_len;
+	auto_buf struct buf info = { 0 };
 	int rc = describe(load, &region, err);
 
 	if (rc)
 		return rc;
-	info_len = encoded_len(&region, err);
-	if (!info_len)
-		return err ? -(int)err->code : -USPL_E_NOMEM;
-	rc = find_left_over(load, &region, info_len, &left_over, &link, err);
+	rc = region_encode(&region, &info, err);
+	if (rc)
+		return rc;
+	rc = find_left_over(load, &region, info.len, &left_over, &link, err);
 	if (rc)
 		return rc;
 	if (link) {
@@ -365,13 +344,17 @@ int load_update(const struct load *load, struct region *ret_region, struct uspl_
 		if (rc)
 			return rc;
 	} else {
-		rc = load_new(load, &region, info_len, &link, err);
+		rc = load_new(load, &region, info.len, &link, err);
 		if (rc)
 			return rc;
 	}
-	rc = load_entries(load, &region, err);
-	if (rc)
+	rc = prepare_entries(load, &region, false, err);
+	if (rc) {
+		/* Without its entries the code needn't stay mapped. */
+		if (region.state == USPL_REGION_LOADED)
+			map_region_give_back(load->proc, &region);
 		return rc;
+	}
 	rc = tell_states(load, link, err);
 	if (rc)
 		return rc;

@@ -49,26 +49,6 @@ int load_name_hooks(const struct load *load, struct region *region, struct uspl_
 	return 0;
 }
 
-static void aim_hooks(const struct load *load, const struct link *link, struct region *region)
-{
-	for (size_t i = 0; i < region->hooks.n; i++) {
-		const char *symbol = load->target->hooks.items[i].symbol;
-
-		region->hooks.items[i].addr =
-			link_address(link, objfile_symbol(load->target->new_code, symbol));
-	}
-}
-
-static void aim_names(const struct load *load, const struct link *link, struct region *region)
-{
-	const struct objfile *code = load->target->new_code;
-	struct region_range *name = region->names.items;
-
-	for (size_t i = 0; i < code->syms.n; i++)
-		if (is_function(code->syms.items[i]))
-			(name++)->addr = link_address(link, code->syms.items[i]);
-}
-
 /* With guards, info, linked segments and, but for code out of the module's reach, trampolines. */
 static uint64_t region_len(const struct region *region, const struct link *link, uint64_t info_len)
 {
@@ -130,6 +110,8 @@ static int lay_out(const struct load *load, bool far, struct link **ret, struct 
 static int link_at(const struct load *load, struct link *link, taddr map, uint64_t info_len,
 		   struct region *region, struct uspl_err *err)
 {
+	const struct objfile *code = load->target->new_code;
+	struct region_range *name = region->names.items;
 	int rc;
 
 	link->threads.key_addr = map + PAGE + offsetof(struct uspl_region, thread_key);
@@ -137,8 +119,14 @@ static int link_at(const struct load *load, struct link *link, taddr map, uint64
 	if (rc)
 		return rc;
 	place(link, map, info_len, region);
-	aim_names(load, link, region);
-	aim_hooks(load, link, region);
+	for (size_t i = 0; i < code->syms.n; i++)
+		if (is_function(code->syms.items[i]))
+			(name++)->addr = link_address(link, code->syms.items[i]);
+	for (size_t i = 0; i < region->hooks.n; i++) {
+		const char *symbol = load->target->hooks.items[i].symbol;
+
+		region->hooks.items[i].addr = link_address(link, objfile_symbol(code, symbol));
+	}
 	return aim_sites(load, link, region, err);
 }
 

@@ -7,18 +7,6 @@
 
 #include "record/detours.h"
 
-/* The function of the target with that refname, or NULL. */
-static const struct update_function *find_function(const struct update_target *target,
-						   const char *symbol)
-{
-	const struct update_function *function;
-
-	vec_for_each (&target->functions, function)
-		if (!strcmp(function->symbol, symbol))
-			return function;
-	return NULL;
-}
-
 /* True for a thread-local variable that an earlier update has brought; *ret is where it is. */
 static bool find_lent(const struct load *load, const struct objsym *sym, struct symbol_value *ret)
 {
@@ -45,10 +33,13 @@ int load_value(void *ctx, const struct objsym *sym, bool redirected, struct symb
 	       struct uspl_err *err)
 {
 	const struct load *load = ctx;
+	const struct update_function *function;
 	const struct match_func *func;
 	int rc;
 
-	if (find_function(load->target, sym->name)) {
+	vec_for_each (&load->target->functions, function) {
+		if (strcmp(function->symbol, sym->name) != 0)
+			continue;
 		if (resolve_interposed(load->resolver, sym, &ret->addr))
 			return 0;
 		rc = match_require(load->match, sym->name, &func, err);

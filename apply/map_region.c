@@ -52,18 +52,6 @@ bool map_region_is_near(const struct module *module, taddr map, uint64_t len)
 	return high - low <= arch_native()->reach;
 }
 
-static int fail_map(const struct proc *proc, const struct region *region, int error,
-		    struct uspl_err *err)
-{
-	int rc;
-
-	errno = error;
-	rc = uspl_fail_errno(err, "cannot map %" PRIu64 " bytes in pid %d", region->map_len,
-			     proc->pid);
-	rlimits_hint(proc, error, err);
-	return rc;
-}
-
 int map_region_map(struct proc *proc, const struct region *region,
 		   const struct map_region_part *parts, size_t n, taddr result_page,
 		   bool *ret_taken, struct uspl_err *err)
@@ -90,7 +78,11 @@ int map_region_map(struct proc *proc, const struct region *region,
 		return 0;
 	if (done > 1)
 		map_region_give_back(proc, region);
-	return fail_map(proc, region, (int)-result, err);
+	errno = (int)-result;
+	rc = uspl_fail_errno(err, "cannot map %" PRIu64 " bytes in pid %d", region->map_len,
+			     proc->pid);
+	rlimits_hint(proc, (int)-result, err);
+	return rc;
 }
 
 int map_region_fail_taken(const struct proc *proc, struct uspl_err *err)

@@ -61,24 +61,19 @@ static int require_all(const struct pairs_scope *scope, const struct pair *pair,
 	return 0;
 }
 
-/* What the update says of this build, NULL if it wasn't matched ahead. */
-static const struct update_match *find_record(const struct pair *pair)
-{
-	const struct update_match *record;
-
-	vec_for_each (&pair->target->matched, record)
-		if (pair->module->build_id && !strcmp(record->build_id, pair->module->build_id))
-			return record;
-	return NULL;
-}
-
 /* The bytes are compared in any case; a record tells where, and which of several is meant. */
 static int match_module(struct pair *pair, struct uspl_err *err)
 {
-	const struct update_match *record = find_record(pair);
+	const struct update_match *matched, *record = NULL;
 	auto_free struct match_hint *hints = NULL;
-	size_t n = record ? record->places.n : 0;
+	size_t n;
 
+	/* What the update says of this build, if it was matched ahead. */
+	vec_for_each (&pair->target->matched, matched)
+		if (!record && pair->module->build_id &&
+		    !strcmp(matched->build_id, pair->module->build_id))
+			record = matched;
+	n = record ? record->places.n : 0;
 	if (!n)
 		return match_run(pair->image, pair->target->pre_code, &pair->match, err);
 	hints = calloc(n, sizeof(*hints));
@@ -175,13 +170,6 @@ static int match_target(const struct pairs_scope *scope, const struct update_tar
 	return 0;
 }
 
-/* True if so much of the update's old code is in the program that it can't be another one. */
-static bool is_enough(const struct match *match, struct match_tally *ret)
-{
-	match_count(match, ret);
-	return ret->matched * 100 >= ret->funcs * CODE_PERCENT && ret->bytes >= CODE_BYTES;
-}
-
 /*
  * Looks whether the unnamed program is this target; if so, and if more of this one's code is in it
  * than of *best, the pair takes the place of *best.
@@ -195,7 +183,11 @@ static int match_unnamed(const struct pairs_scope *scope, struct pair *pair, str
 
 	if (best->match)
 		match_count(best->match, &best_tally);
-	if (!rc && is_enough(pair->match, &tally) && tally.bytes > best_tally.bytes) {
+	if (!rc)
+		match_count(pair->match, &tally);
+	/* So much of the update's old code is in the program that it can't be another one. */
+	if (!rc && tally.matched * 100 >= tally.funcs * CODE_PERCENT && tally.bytes >= CODE_BYTES &&
+	    tally.bytes > best_tally.bytes) {
 		pair_release(best);
 		*best = *pair;
 		return 0;

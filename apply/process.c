@@ -73,19 +73,6 @@ static bool goes_by_thread(const struct session *session)
 	       !update_has_hooks(update) && !update_has_data(update);
 }
 
-/* Of an option that the update can't follow, in any process. */
-static int check_by_thread(const struct session *session, struct uspl_err *err)
-{
-	if (!session->opts->by_thread || goes_by_thread(session))
-		return 0;
-	return uspl_fail(err, USPL_E_UNSUPPORTED,
-			 "the update '%s' has %s, which all threads meet in one instant: it can't "
-			 "be applied thread by thread",
-			 session->update->id,
-			 update_has_hooks(session->update) ? "hooks"
-							   : "initial values that change");
-}
-
 /* Resolve and load for one module; with --check, plan what would be loaded. */
 static int load_pair(struct session *session, const struct pair *pair, struct uspl_err *err)
 {
@@ -160,22 +147,6 @@ static bool is_missing(const struct session *session, const struct update_target
 	       pending_is_possible(target, &session->modules);
 }
 
-/* Notes these libraries. */
-static int note_pending(struct session *session, struct uspl_err *err)
-{
-	const struct update_target *target;
-	int rc = 0;
-
-	vec_for_each (&session->update->targets, target)
-		if (is_missing(session, target)) {
-			rc = pending_note(session->proc, &session->modules, session->update, target,
-					  &session->regions, &session->noted, err);
-			if (rc)
-				return rc;
-		}
-	return 0;
-}
-
 /* Puts the process back to where it was before this update was loaded. */
 static void unload(struct session *session)
 {
@@ -186,17 +157,6 @@ static void unload(struct session *session)
 		if (load_remove(session->proc, &session->modules, region, NULL) != 0)
 			log_info("load", "an unused mapping stays in pid %d", session->proc->pid);
 	partial_mapping_sweep(session->proc);
-}
-
-static int fail_nothing_new(const struct session *session, struct uspl_err *err)
-{
-	const char *id = session->replaced.items[0].id;
-
-	uspl_fail(err, USPL_E_CONFLICT,
-		  "nothing of the update '%s' is to be switched on in the place of '%s'",
-		  session->update->id, id);
-	uspl_hint(err, "undo '%s' by itself", id);
-	return -USPL_E_CONFLICT;
 }
 
 /* Switches on what isn't yet; with --check, looks whether that could be done. */
@@ -230,8 +190,15 @@ static int switch_on(const struct session *session, struct report *report, struc
 			regions[transition.n_regions++] = region;
 	vec_for_each (&session->replaced, region)
 		transition.replaced[transition.n_replaced++] = region;
+	if (!transition.n_regions && transition.n_replaced) {
+		uspl_fail(err, USPL_E_CONFLICT,
+			  "nothing of the update '%s' is to be switched on in the place of '%s'",
+			  session->update->id, session->replaced.items[0].id);
+		uspl_hint(err, "undo '%s' by itself", session->replaced.items[0].id);
+		return -USPL_E_CONFLICT;
+	}
 	if (!transition.n_regions)
-		return transition.n_replaced ? fail_nothing_new(session, err) : 0;
+		return 0;
 	return session->opts->check ? report_check(report, &transition, err)
 				    : transition_run(&transition, &report->result, err);
 }
@@ -279,38 +246,21 @@ static bool is_read(const struct session *session, const struct region *region)
 	       trampolines_go_by(session->proc, &session->modules, &session->regions, region);
 }
 
-/* Unmaps what is of no use any more. */
-static void sweep(struct session *session)
-{
-	struct region *region;
-
-	vec_for_each (&session->regions, region)
-		if (is_useless(session, region) && !is_read(session, region) &&
-		    load_discard(session->proc, &session->modules, region, NULL) != 0)
-			log_info("load", "an unused mapping stays in pid %d", session->proc->pid);
-}
-
-/* Another update that was left in the middle of its switch; with --check it stays so. */
-static int complete_interrupted(struct session *session, struct uspl_err *err)
-{
-	struct uspl_err note = { 0 };
-	int rc = interrupted_complete(session->proc, &session->modules, &session->regions,
-				      session->update->id, session->opts, &note, err);
-
-	if (note.msg[0])
-		uspl_err_note(stderr, &note);
-	return rc;
-}
-
 static int open_session(struct session *session, pid_t pid, struct uspl_err *err)
 {
 	int64_t deadline = clock_now_ns() + (int64_t)(session->opts->wait_s * 1e9);
+	struct uspl_err note = { 0 };
 	int rc = cancel_check(err);
 
-	if (!rc)
-		rc = check_by_thread(session, err);
 	if (rc)
 		return rc;
+	if (session->opts->by_thread && !goes_by_thread(session))
+		return uspl_fail(
+			err, USPL_E_UNSUPPORTED,
+			"the update '%s' has %s, which all threads meet in one instant: it "
+			"can't be applied thread by thread",
+			session->update->id,
+			update_has_hooks(session->update) ? "hooks" : "initial values that change");
 	rc = proc_open_locked(pid, deadline, &session->proc, err);
 	if (rc)
 		return rc;
@@ -331,7 +281,12 @@ static int open_session(struct session *session, pid_t pid, struct uspl_err *err
 	if (rc)
 		return rc;
 	region_status_find_gone(session->proc, &session->modules, &session->regions);
-	return complete_interrupted(session, err);
+	/* Another update that was left in the middle of its switch; with --check it stays so. */
+	rc = interrupted_complete(session->proc, &session->modules, &session->regions,
+				  session->update->id, session->opts, &note, err);
+	if (note.msg[0])
+		uspl_err_note(stderr, &note);
+	return rc;
 }
 
 static struct pairs_scope pairs_scope(const struct session *session)
@@ -365,23 +320,11 @@ static int check_interrupted(const struct session *session, struct uspl_err *err
 	return 0;
 }
 
-/* A refusal if the update has nothing to do with the process. */
-static int require_pairs(const struct session *session, struct uspl_err *err)
-{
-	const struct update_target *target;
-
-	if (session->pairs.n)
-		return 0;
-	vec_for_each (&session->update->targets, target)
-		if (pending_is_possible(target, &session->modules))
-			return 0;
-	return fail_no_module(session, err);
-}
-
 /* The pairs, matched. */
 static int find_pairs(struct session *session, struct uspl_err *err)
 {
 	const struct pairs_scope scope = pairs_scope(session);
+	const struct update_target *target;
 	int rc = pairs_find(&scope, &session->pairs, err);
 
 	if (rc)
@@ -392,14 +335,19 @@ static int find_pairs(struct session *session, struct uspl_err *err)
 			return rc;
 	}
 	rc = pairs_match(&scope, &session->pairs, &session->others, err);
-	if (rc)
+	if (rc || session->pairs.n)
 		return rc;
-	return require_pairs(session, err);
+	/* A refusal if the update has nothing to do with the process. */
+	vec_for_each (&session->update->targets, target)
+		if (pending_is_possible(target, &session->modules))
+			return 0;
+	return fail_no_module(session, err);
 }
 
 /* Everything before the switch. unload() takes back what it changes. */
 static int load(struct session *session, struct uspl_err *err)
 {
+	const struct update_target *target;
 	int rc = find_pairs(session, err);
 
 	if (rc)
@@ -407,7 +355,15 @@ static int load(struct session *session, struct uspl_err *err)
 	rc = load_pairs(session, err);
 	if (rc)
 		return rc;
-	return note_pending(session, err);
+	vec_for_each (&session->update->targets, target) {
+		if (!is_missing(session, target))
+			continue;
+		rc = pending_note(session->proc, &session->modules, session->update, target,
+				  &session->regions, &session->noted, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* Finds the updates whose place this one takes, which the policy must allow to be undone. */
@@ -467,6 +423,7 @@ static int check_session(struct session *session, struct report *report, struct 
 static int run_session(struct session *session, struct report *report, struct uspl_err *err)
 {
 	size_t applied = adopt_live(session);
+	struct region *region;
 	int rc;
 
 	report->already = applied == session->loaded.n;
@@ -484,11 +441,17 @@ static int run_session(struct session *session, struct report *report, struct us
 	    replace_forget_pending(session->proc, session->update, session->opts->replace,
 				   &session->regions, NULL) != 0)
 		log_info("apply", "a replaced update stays pending in pid %d", session->proc->pid);
-	if (!rc)
-		sweep(session);
-	else if (rc != -USPL_E_STRANDED && rc != -USPL_E_UNFINISHED)
-		unload(session);
-	return rc;
+	if (rc) {
+		if (rc != -USPL_E_STRANDED && rc != -USPL_E_UNFINISHED)
+			unload(session);
+		return rc;
+	}
+	/* What is of no use any more is unmapped. */
+	vec_for_each (&session->regions, region)
+		if (is_useless(session, region) && !is_read(session, region) &&
+		    load_discard(session->proc, &session->modules, region, NULL) != 0)
+			log_info("load", "an unused mapping stays in pid %d", session->proc->pid);
+	return 0;
 }
 
 /*
@@ -565,18 +528,6 @@ static bool is_worth_another(const struct session *session, int rc)
 	return false;
 }
 
-static void hint_at_passing(const struct session *session, struct uspl_err *err)
-{
-	const struct pair *pair;
-
-	vec_for_each (&session->pairs, pair)
-		if (!pair->module->lasting && module_is_gone(session->proc, pair->module))
-			uspl_hint(err,
-				  "'%s' was unloaded meanwhile; while it isn't there the update is "
-				  "noted as pending",
-				  pair->module->name);
-}
-
 /* *ret_again: it failed for a reason that may pass. */
 static int apply_once(const struct update *update, pid_t pid, const struct live_options *opts,
 		      region_vec *ret_regions, struct report *ret_report, bool *ret_again,
@@ -586,6 +537,7 @@ static int apply_once(const struct update *update, pid_t pid, const struct live_
 	struct live_options own = *opts;
 	struct session session = { .update = update, .opts = &own, .hooks = &ret_report->hooks };
 	struct report report = { .id = update->id, .pid = pid, .direction = TRANSITION_ON };
+	const struct pair *pair;
 	int rc = open_session(&session, pid, err);
 
 	if (!rc)
@@ -595,8 +547,13 @@ static int apply_once(const struct update *update, pid_t pid, const struct live_
 	if (!rc && fill_report(&session, &session.loaded, &report, NULL) != 0)
 		log_info("apply", "out of memory: what is said of pid %d isn't all", pid);
 	*ret_again = is_worth_another(&session, rc);
-	if (*ret_again)
-		hint_at_passing(&session, err);
+	vec_for_each (&session.pairs, pair)
+		if (*ret_again && !pair->module->lasting &&
+		    module_is_gone(session.proc, pair->module))
+			uspl_hint(err,
+				  "'%s' was unloaded meanwhile; while it isn't there the update is "
+				  "noted as pending",
+				  pair->module->name);
 	if (rc && err)
 		demangle_message(err->msg, sizeof(err->msg));
 	if (rc) {

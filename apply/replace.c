@@ -32,14 +32,6 @@ int replace_check(const char *asked, struct uspl_err *err)
 	return 0;
 }
 
-static int fail_unnamed(const struct update *update, struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_USAGE, "the update '%s' doesn't say which updates it replaces",
-		  update->id);
-	uspl_hint(err, "name them: '--replace=ID,ID'");
-	return -USPL_E_USAGE;
-}
-
 /* One that stays can't stand on one that goes. */
 static int check_not_built_on(const region_vec *regions, const char *id, struct uspl_err *err)
 {
@@ -57,15 +49,6 @@ static int check_not_built_on(const region_vec *regions, const char *id, struct 
 	return 0;
 }
 
-static int note_id(struct buf *ids, const char *id, struct uspl_err *err)
-{
-	/* The parts of an update follow each other in no certain order. */
-	if (text_has_word(buf_str(ids), ' ', id))
-		return 0;
-	buf_addf(ids, "%s%s", ids->len ? " " : "", id);
-	return ids->oom ? uspl_fail_nomem(err) : 0;
-}
-
 int replace_take(const struct update *update, const char *asked, region_vec *regions,
 		 region_vec *ret, struct buf *ret_ids, struct uspl_err *err)
 {
@@ -73,14 +56,22 @@ int replace_take(const struct update *update, const char *asked, region_vec *reg
 	size_t kept = 0;
 	int rc = 0;
 
-	if (!*asked && !update->replaces.n)
-		return fail_unnamed(update, err);
+	if (!*asked && !update->replaces.n) {
+		uspl_fail(err, USPL_E_USAGE,
+			  "the update '%s' doesn't say which updates it replaces", update->id);
+		uspl_hint(err, "name them: '--replace=ID,ID'");
+		return -USPL_E_USAGE;
+	}
 	for (size_t i = 0; i < regions->n; i++) {
 		struct region *region = &regions->items[i], *item = NULL;
 
 		if (!rc && region_is_live(region) && is_replaced(update, asked, region->id)) {
 			item = vec_push(ret);
-			rc = item ? note_id(ret_ids, region->id, err) : uspl_fail_nomem(err);
+			/* The parts of an update follow each other in no certain order. */
+			if (!text_has_word(buf_str(ret_ids), ' ', region->id))
+				buf_addf(ret_ids, "%s%s", ret_ids->len ? " " : "", region->id);
+			if (!item || ret_ids->oom)
+				rc = uspl_fail_nomem(err);
 		}
 		if (item)
 			*item = *region;

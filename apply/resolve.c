@@ -54,19 +54,6 @@ void resolver_free(struct resolver *resolver)
 	free(resolver);
 }
 
-/* What a slot of any module was bound to for that name, if it is this definition. */
-static bool is_bound(const struct resolver *resolver, const struct dynsyms *definer,
-		     const char *name, taddr *ret_value)
-{
-	taddr value;
-
-	if (!scope_bound_slot(&resolver->scope, name, &value) ||
-	    module_at(resolver->modules, value) != definer->module)
-		return false;
-	*ret_value = value;
-	return true;
-}
-
 /*
  * An indirect function is what its resolver chose; the target's own slots know it, or the resolver
  * is asked once more.
@@ -77,10 +64,16 @@ static int resolve_indirect(struct resolver *resolver, const struct objsym *sym,
 {
 	const char *name = refname_symbol(sym->name);
 	struct inject_req req = { .kind = INJECT_CALL, .what = function };
+	taddr bound;
 	int rc;
 
-	if (is_bound(resolver, definer, name, ret_value) ||
-	    dynsyms_irelative(definer, function, ret_value) ||
+	/* What a slot of any module was bound to for that name, if it is this definition. */
+	if (scope_bound_slot(&resolver->scope, name, &bound) &&
+	    module_at(resolver->modules, bound) == definer->module) {
+		*ret_value = bound;
+		return 0;
+	}
+	if (dynsyms_irelative(definer, function, ret_value) ||
 	    match_call(resolver->match, sym->name, ret_value))
 		return 0;
 	rc = safe_call_run(resolver->proc, resolver->modules, &req, 1, err);
@@ -154,24 +147,6 @@ static int resolve_thread_local(struct resolver *resolver, const struct scope_de
 	return 0;
 }
 
-/* A definition of the dynamic symbol tables. */
-static int resolve_dynamic(struct resolver *resolver, const struct objsym *sym,
-			   const struct scope_def *def, struct symbol_value *ret_value,
-			   struct uspl_err *err)
-{
-	taddr value = dynsyms_address(def->dyn, def->sym->st_value);
-
-	switch (ELF64_ST_TYPE(def->sym->st_info)) {
-	case STT_GNU_IFUNC:
-		return resolve_indirect(resolver, sym, def->dyn, value, &ret_value->addr, err);
-	case STT_TLS:
-		return resolve_thread_local(resolver, def, ret_value, err);
-	default:
-		ret_value->addr = def->sym->st_shndx == SHN_ABS ? def->sym->st_value : value;
-		return 0;
-	}
-}
-
 /*
  * True if the module alone decides: a program's own definition, a library's that isn't exported, or
  * one that the object says to be the module's own (protected, or linked so).
@@ -207,11 +182,20 @@ static int resolve_global(struct resolver *resolver, const struct objsym *sym,
 {
 	struct own_names own = own_names_find(resolver->match, sym->name);
 	struct scope_def def;
+	taddr value;
 
 	if (own_definition_counts(resolver, &own, sym))
 		return resolve_local(resolver, sym, ret_value, err);
-	if (scope_find(&resolver->scope, sym->name, &def))
-		return resolve_dynamic(resolver, sym, &def, ret_value, err);
+	if (scope_find(&resolver->scope, sym->name, &def)) {
+		value = dynsyms_address(def.dyn, def.sym->st_value);
+		if (ELF64_ST_TYPE(def.sym->st_info) == STT_GNU_IFUNC)
+			return resolve_indirect(resolver, sym, def.dyn, value, &ret_value->addr,
+						err);
+		if (ELF64_ST_TYPE(def.sym->st_info) == STT_TLS)
+			return resolve_thread_local(resolver, &def, ret_value, err);
+		ret_value->addr = def.sym->st_shndx == SHN_ABS ? def.sym->st_value : value;
+		return 0;
+	}
 	if (is_absent(resolver, sym, &ret_value->addr) ||
 	    match_call(resolver->match, sym->name, &ret_value->addr))
 		return 0;
@@ -226,23 +210,6 @@ static int resolve_global(struct resolver *resolver, const struct objsym *sym,
 	}
 	return own_names_fail_nowhere(sym->name, resolver->scope.order.n, resolver->module->name,
 				      err);
-}
-
-/*
- * The running code may have told the offset from the thread pointer of another module's variable,
- * too; then nothing is known of the module.
- */
-static int inferred_thread_local(const struct resolver *resolver, const struct objsym *sym,
-				 taddr addr, struct symbol_value *ret_value, struct uspl_err *err)
-{
-	bool is_own = refname_is_local(sym->name) || own_names_find(resolver->match, sym->name).n;
-	int rc = own_thread_local(resolver, sym, addr, ret_value, err);
-
-	if (rc)
-		return rc;
-	if (resolver->image->tls_offset && !is_own)
-		ret_value->tls_id = 0;
-	return 0;
 }
 
 /*
@@ -274,7 +241,14 @@ int resolve(struct resolver *resolver, const struct objsym *sym, struct symbol_v
 		rc = own_names_check(resolver->match, resolver->image, sym->name, value.addr,
 				     resolver->module->name, err);
 		if (!rc && sym->type == STT_TLS)
-			rc = inferred_thread_local(resolver, sym, value.addr, &value, err);
+			rc = own_thread_local(resolver, sym, value.addr, &value, err);
+		/*
+		 * The running code may have told the offset from the thread pointer of another
+		 * module's variable, too; then nothing is known of the module.
+		 */
+		if (sym->type == STT_TLS && resolver->image->tls_offset &&
+		    !refname_is_local(sym->name) && !own_names_find(resolver->match, sym->name).n)
+			value.tls_id = 0;
 	} else if (refname_is_local(sym->name)) {
 		rc = resolve_local(resolver, sym, &value, err);
 	} else {

@@ -44,14 +44,6 @@ static struct dynsyms *at_dynamic(const struct scope *scope, taddr dynamic)
 	return NULL;
 }
 
-static struct dynsyms *of_module(const struct scope *scope, const struct module *module)
-{
-	for (size_t i = 0; i < scope->n_all; i++)
-		if (scope->all[i]->module == module)
-			return scope->all[i];
-	return NULL;
-}
-
 static struct dynsyms *main_program(const struct scope *scope)
 {
 	for (size_t i = 0; i < scope->n_all; i++)
@@ -202,7 +194,9 @@ int scope_init(struct scope *scope, const struct proc *proc, const module_vec *m
 			return rc;
 		}
 	}
-	scope->own = of_module(scope, module);
+	for (size_t i = 0; i < scope->n_all; i++)
+		if (scope->all[i]->module == module)
+			scope->own = scope->all[i];
 	if (!scope->own)
 		return uspl_fail(err, USPL_E_BUG, "'%s' is none of the modules", module->name);
 	return find_order(scope, proc, err);
@@ -216,27 +210,19 @@ void scope_release(struct scope *scope)
 	vec_release(&scope->order);
 }
 
-/*
- * Which version of a name is meant: the one that it says itself (f@V1, by .symver), or the one that
- * the module asks for; NULL: the default one. Writes the name without its version.
- */
-static const char *split_version(const struct scope *scope, const char *name, char *bare,
-				 size_t size)
-{
-	const char *at = strchr(name, '@');
-
-	snprintf(bare, size, "%.*s", (int)(at ? at - name : (ptrdiff_t)strlen(name)), name);
-	return at ? at + strspn(at, "@") : dynsyms_wanted_version(scope->own, name);
-}
-
 bool scope_find(const struct scope *scope, const char *full_name, struct scope_def *ret)
 {
-	auto_free char *name = malloc(strlen(full_name) + 1);
-	const char *version;
+	auto_free char *name = strndup(full_name, strcspn(full_name, "@"));
+	const char *version = full_name + strcspn(full_name, "@");
 
 	if (!name)
 		return false;
-	version = split_version(scope, full_name, name, strlen(full_name) + 1);
+	/*
+	 * Which version is meant: the one that the name says itself (f@V1, by .symver), or the one
+	 * that the module asks for; NULL: the default one.
+	 */
+	version = *version ? version + strspn(version, "@")
+			   : dynsyms_wanted_version(scope->own, name);
 	if (dynsyms_prefers_own(scope->own, name)) {
 		ret->dyn = scope->own;
 		ret->sym = dynsyms_find(scope->own, name, version);

@@ -57,19 +57,6 @@ static uint8_t room_at(const struct image *image, const struct match_func *func)
 	return (uint8_t)(end - func->addr);
 }
 
-static int check_unique(const struct region *region, taddr addr, const char *name,
-			struct uspl_err *err)
-{
-	const struct region_site *site;
-
-	vec_for_each (&region->sites, site)
-		if (region_site_entry(site) == addr)
-			return uspl_fail(err, USPL_E_UNSUPPORTED,
-					 "'%s' and '%s' are one function in the running program",
-					 site->name, name);
-	return 0;
-}
-
 /*
  * Does a branch within the function lead to its first instruction? Then a thread that stands there
  * may be in the middle of the function. Code that can't be decoded counts as such a loop.
@@ -125,6 +112,7 @@ static int add_site(const struct sites_input *input, const struct owners *owners
 		    struct uspl_err *err)
 {
 	const struct match_func *func;
+	const struct region_site *other;
 	struct region_site *site;
 	taddr entry;
 	int rc = match_require(input->match, function->symbol, &func, err);
@@ -132,9 +120,11 @@ static int add_site(const struct sites_input *input, const struct owners *owners
 	if (rc)
 		return rc;
 	entry = region_entry_place(input->present, image_entry(input->image, func->addr));
-	rc = check_unique(region, entry, function->name, err);
-	if (rc)
-		return rc;
+	vec_for_each (&region->sites, other)
+		if (region_site_entry(other) == entry)
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "'%s' and '%s' are one function in the running program",
+					 other->name, function->name);
 	site = vec_push(&region->sites);
 	if (!site)
 		return uspl_fail_nomem(err);
@@ -195,24 +185,13 @@ static bool builds_on(const struct sites_input *input, const struct region *olde
 	return false;
 }
 
-static int note_older(const struct sites_input *input, struct region *region, struct uspl_err *err)
-{
-	auto_buf struct buf ids = { 0 };
-	const struct region *older;
-
-	vec_for_each (input->present, older)
-		if (region_is_live(older) &&
-		    (builds_on(input, older) || entries_lean_on(region, older)))
-			buf_addf(&ids, "%s%s", ids.len ? " " : "", older->id);
-	region->builds_on = strdup(buf_str(&ids));
-	return region->builds_on && !ids.oom ? 0 : uspl_fail_nomem(err);
-}
-
 int sites_find(const struct sites_input *input, struct region *region, struct uspl_err *err)
 {
 	auto_owners struct owners *owners = NULL;
 	const struct update_function *function;
 	const struct region_site *site;
+	auto_buf struct buf older_ids = { 0 };
+	const struct region *older;
 	int rc = owners_read(input->proc, &owners, err);
 
 	if (rc)
@@ -236,5 +215,10 @@ int sites_find(const struct sites_input *input, struct region *region, struct us
 	rc = entries_check(input->present, region, err);
 	if (rc)
 		return rc;
-	return note_older(input, region, err);
+	vec_for_each (input->present, older)
+		if (region_is_live(older) &&
+		    (builds_on(input, older) || entries_lean_on(region, older)))
+			buf_addf(&older_ids, "%s%s", older_ids.len ? " " : "", older->id);
+	region->builds_on = strdup(buf_str(&older_ids));
+	return region->builds_on && !older_ids.oom ? 0 : uspl_fail_nomem(err);
 }

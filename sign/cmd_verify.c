@@ -41,19 +41,6 @@ static int parse(int argc, char **argv, struct options *opts, int *ret_first, st
 	return -USPL_E_USAGE;
 }
 
-static int read_key(const char *path, struct key *ret, struct uspl_err *err)
-{
-	auto_buf struct buf text = { 0 };
-	int rc = file_read(path, &text, err);
-
-	if (rc)
-		return rc;
-	rc = key_read(buf_str(&text), text.len, ret, err);
-	if (rc)
-		uspl_context(err, "'%s' is not a public key", path);
-	return rc;
-}
-
 static int verify(const struct options *opts, const struct key *key, const char *path,
 		  struct signature_signer *ret, char digest[DIGEST_HEX], struct uspl_err *err)
 {
@@ -70,15 +57,6 @@ static int verify(const struct options *opts, const struct key *key, const char 
 	}
 	digest_hex(buf_str(&data), data.len, digest);
 	return 0;
-}
-
-static void print_text(const char *path, const struct signature_signer *signer)
-{
-	char when[CLOCK_UTC_LEN];
-
-	clock_utc_text(signer->signed_at, when);
-	printf("%s: good, signed with the key %s (%s) on %s%s%s\n", path, signer->key, signer->name,
-	       when, signer->comment[0] ? ": " : "", signer->comment);
 }
 
 static void print_json(const char *path, const struct signature_signer *signer, const char *digest,
@@ -108,17 +86,26 @@ static void print_json(const char *path, const struct signature_signer *signer, 
 int cmd_verify(int argc, char **argv, struct uspl_err *err)
 {
 	struct options opts = { 0 };
+	auto_buf struct buf text = { 0 };
 	struct key key = { 0 };
 	int first, worst = USPL_STATUS_DONE, rc = parse(argc, argv, &opts, &first, err);
 
-	if (!rc && opts.key)
-		rc = read_key(opts.key, &key, err);
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
+	if (opts.key) {
+		rc = file_read(opts.key, &text, err);
+		if (rc)
+			return rc;
+		rc = key_read(buf_str(&text), text.len, &key, err);
+		if (rc) {
+			uspl_context(err, "'%s' is not a public key", opts.key);
+			return rc;
+		}
+	}
 	for (int i = first; i < argc; i++) {
 		struct signature_signer signer = { 0 };
 		struct uspl_err why = { 0 };
-		char digest[DIGEST_HEX];
+		char digest[DIGEST_HEX], when[CLOCK_UTC_LEN];
 		int status;
 
 		rc = verify(&opts, &key, argv[i], &signer, digest, &why);
@@ -128,8 +115,11 @@ int cmd_verify(int argc, char **argv, struct uspl_err *err)
 			uspl_err_print(stderr, "uspl-verify", &why);
 		if (opts.json)
 			print_json(argv[i], &signer, digest, rc ? &why : NULL);
-		else if (!rc && !cli_quiet())
-			print_text(argv[i], &signer);
+		if (rc || opts.json || cli_quiet())
+			continue;
+		clock_utc_text(signer.signed_at, when);
+		printf("%s: good, signed with the key %s (%s) on %s%s%s\n", argv[i], signer.key,
+		       signer.name, when, signer.comment[0] ? ": " : "", signer.comment);
 	}
 	return worst;
 }

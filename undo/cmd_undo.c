@@ -96,21 +96,6 @@ static int fail_not_applied(pid_t pid, struct uspl_err *err)
 	return -USPL_E_NOT_APPLIED;
 }
 
-/* A newer update that uses this one's code or data has to go first. */
-static int check_not_built_on(const region_vec *regions, const char *id, struct uspl_err *err)
-{
-	const struct region *region;
-
-	vec_for_each (regions, region) {
-		if (!region_is_live(region) || !region_builds_on(region, id))
-			continue;
-		uspl_fail(err, USPL_E_CONFLICT, "the update '%s' builds on it", region->id);
-		uspl_hint(err, "undo '%s' first", region->id);
-		return -USPL_E_CONFLICT;
-	}
-	return 0;
-}
-
 /* Takes back the marks of libraries that aren't there: wanted, not in effect. Adds their names. */
 static int forget_pending(const struct options *opts, const struct proc *proc, region_vec *regions,
 			  struct report *report, struct uspl_err *err)
@@ -156,10 +141,17 @@ static void give_back(const struct options *opts, struct proc *proc, const modul
 static int switch_off(const struct options *opts, struct transition *transition,
 		      const region_vec *regions, struct report *report, struct uspl_err *err)
 {
-	int rc = check_not_built_on(regions, opts->id, err);
+	const struct region *region;
+	int rc;
 
-	if (rc)
-		return rc;
+	/* A newer update that uses this one's code or data has to go first. */
+	vec_for_each (regions, region) {
+		if (!region_is_live(region) || !region_builds_on(region, opts->id))
+			continue;
+		uspl_fail(err, USPL_E_CONFLICT, "the update '%s' builds on it", region->id);
+		uspl_hint(err, "undo '%s' first", region->id);
+		return -USPL_E_CONFLICT;
+	}
 	for (size_t i = 0; i < transition->n_regions; i++) {
 		rc = region_list_add(&report->regions, transition->regions[i], err);
 		if (rc)
@@ -376,18 +368,6 @@ static int undo_one(const struct crew_member *member, const void *ctx)
 	return (int)uspl_code_status(rc);
 }
 
-/* A process that says of itself what root doesn't know isn't touched. */
-static void leave_out(const struct proc *proc, const char *id)
-{
-	struct uspl_err note;
-
-	uspl_fail(&note, USPL_E_HOSTILE,
-		  "pid %d (%s, of %s) is left out: it claims to have the update '%s', but root "
-		  "hasn't applied what it says; name the pid to undo it there",
-		  proc->pid, proc->comm, proc_owner(proc), id);
-	uspl_err_note(stderr, &note);
-}
-
 /* The process has the update, and must be believed (record/journal.h). */
 static int look_at(struct proc *proc, const void *ctx, enum search_answer *ret,
 		   struct uspl_err *err)
@@ -395,6 +375,7 @@ static int look_at(struct proc *proc, const void *ctx, enum search_answer *ret,
 	const struct options *opts = ctx;
 	auto_regions region_vec regions = { 0 };
 	const struct region *region;
+	struct uspl_err note;
 	bool found = false, agrees = true;
 	int rc = regions_read(proc, &regions, err);
 
@@ -406,8 +387,14 @@ static int look_at(struct proc *proc, const void *ctx, enum search_answer *ret,
 		found = true;
 		agrees &= journal_agrees(region, proc->uid);
 	}
-	if (found && !agrees)
-		leave_out(proc, opts->id);
+	/* A process that says of itself what root doesn't know isn't touched. */
+	if (found && !agrees) {
+		uspl_fail(&note, USPL_E_HOSTILE,
+			  "pid %d (%s, of %s) is left out: it claims to have the update '%s', but "
+			  "root hasn't applied what it says; name the pid to undo it there",
+			  proc->pid, proc->comm, proc_owner(proc), opts->id);
+		uspl_err_note(stderr, &note);
+	}
 	*ret = !found ? SEARCH_OTHER : agrees ? SEARCH_OPEN : SEARCH_LEFT_OUT;
 	return 0;
 }
@@ -432,21 +419,9 @@ static void tell_failure(const struct crew_member *member, const struct uspl_err
 	uspl_err_print(stderr, "uspl-undo", &err);
 }
 
-static int fail_nowhere(const char *id, struct uspl_err *err)
+static int run(struct options *opts, struct uspl_err *err)
 {
-	char meant[USPL_ID_MAX];
-
-	uspl_fail(err, USPL_E_NOT_APPLIED,
-		  "the update '%s' is not applied in any process that can be read", id);
-	if (journal_nearest(id, meant))
-		uspl_hint(err, "did you mean '%s'?", meant);
-	else
-		uspl_hint(err, "'uspl-view' lists what is applied where");
-	return -USPL_E_NOT_APPLIED;
-}
-
-static int run(const struct options *opts, struct uspl_err *err)
-{
+	auto_permit struct permit permit = { 0 };
 	const struct selection *sel = &opts->sel;
 	const struct fleet fleet = {
 		.sel = sel,
@@ -458,25 +433,26 @@ static int run(const struct options *opts, struct uspl_err *err)
 		.once = opts->live.check,
 	};
 	bool everywhere = sel->all && !selection_narrows(sel);
-	int rc = fleet_run(&fleet, err);
-
-	if (everywhere && rc == -USPL_E_NOT_APPLIED)
-		return fail_nowhere(opts->id, err);
-	if (everywhere && !rc && !opts->live.check)
-		journal_forget(opts->id);
-	return rc;
-}
-
-static int run_permitted(struct options *opts, struct uspl_err *err)
-{
-	auto_permit struct permit permit = { 0 };
+	char meant[USPL_ID_MAX];
 	int rc = permit_begin(&permit, err);
 
 	if (rc)
 		return rc;
 	opts->live.permit = &permit;
 	cancel_catch();
-	return run(opts, err);
+	rc = fleet_run(&fleet, err);
+	if (everywhere && rc == -USPL_E_NOT_APPLIED) {
+		uspl_fail(err, USPL_E_NOT_APPLIED,
+			  "the update '%s' is not applied in any process that can be read",
+			  opts->id);
+		if (journal_nearest(opts->id, meant))
+			uspl_hint(err, "did you mean '%s'?", meant);
+		else
+			uspl_hint(err, "'uspl-view' lists what is applied where");
+	}
+	if (everywhere && !rc && !opts->live.check)
+		journal_forget(opts->id);
+	return rc;
 }
 
 int cmd_undo(int argc, char **argv, struct uspl_err *err)
@@ -487,7 +463,7 @@ int cmd_undo(int argc, char **argv, struct uspl_err *err)
 	if (rc == CLI_STOP)
 		rc = USPL_STATUS_DONE;
 	else if (!rc)
-		rc = run_permitted(&opts, err);
+		rc = run(&opts, err);
 	selection_release(&opts.sel);
 	free(opts.id);
 	return rc;

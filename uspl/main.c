@@ -58,29 +58,10 @@ static const struct {
 };
 /* clang-format on */
 
-static void print_help(FILE *out)
-{
-	fprintf(out, "usage: uspl COMMAND [OPTION]...\n\nLive patching for running processes\n\n");
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(out, "  %-13s %s\n", commands[i].name, commands[i].summary);
-	fprintf(out, "\n'uspl help COMMAND' explains a command; 'uspl COMMAND' is the same as "
-		     "'uspl-COMMAND'\n");
-}
-
-static int fail_unknown(const char *name, struct uspl_err *err)
-{
-	struct nearest nearest = { .word = name };
-
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		nearest_try(&nearest, commands[i].name);
-	uspl_fail(err, USPL_E_USAGE, "unknown command '%s'", name);
-	cli_hint_nearest(&nearest, "uspl ", "uspl", err);
-	return -USPL_E_USAGE;
-}
-
 static int run(const char *name, int argc, char **argv, const char **ret_prog, struct uspl_err *err)
 {
 	static char prog[32];
+	struct nearest nearest = { .word = name };
 	int status;
 
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
@@ -92,7 +73,11 @@ static int run(const char *name, int argc, char **argv, const char **ret_prog, s
 			return status;
 		return commands[i].run(argc, argv, err);
 	}
-	return fail_unknown(name, err);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		nearest_try(&nearest, commands[i].name);
+	uspl_fail(err, USPL_E_USAGE, "unknown command '%s'", name);
+	cli_hint_nearest(&nearest, "uspl ", "uspl", err);
+	return -USPL_E_USAGE;
 }
 
 /* `uspl help COMMAND` is `uspl COMMAND --help`, `uspl help trace start` too. */
@@ -126,7 +111,12 @@ static int dispatch(int argc, char **argv, const char **ret_prog, struct uspl_er
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") ||
 	    (argc == 2 && !strcmp(argv[1], "help"))) {
-		print_help(stdout);
+		printf("usage: uspl COMMAND [OPTION]...\n\nLive patching for running "
+		       "processes\n\n");
+		for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+			printf("  %-13s %s\n", commands[i].name, commands[i].summary);
+		printf("\n'uspl help COMMAND' explains a command; 'uspl COMMAND' is the same as "
+		       "'uspl-COMMAND'\n");
 		return USPL_STATUS_DONE;
 	}
 	if (!strcmp(argv[1], "help"))

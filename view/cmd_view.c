@@ -124,18 +124,6 @@ static int view_file(const struct options *opts, struct uspl_err *err)
 	return print(&out, err);
 }
 
-static void show_ids(const struct scan *scan, struct buf *out)
-{
-	const struct scan_update *update;
-
-	vec_for_each (&scan->updates, update) {
-		if (update->is_other)
-			continue;
-		text_add_printable(out, update->region->id, strlen(update->region->id), false);
-		buf_addstr(out, "\n");
-	}
-}
-
 /* Records of one id differ: one of the processes doesn't hold what its record says. */
 static void warn_different(const struct scan *scan)
 {
@@ -154,21 +142,11 @@ static void warn_different(const struct scan *scan)
 	}
 }
 
-static void show_all(const struct scan *scan, struct buf *out)
-{
-	const struct scan_update *update;
-
-	vec_for_each (&scan->updates, update) {
-		if (update != scan->updates.items)
-			buf_addstr(out, "\n");
-		show_update(update, out);
-	}
-}
-
 static int print_scan(const struct options *opts, const struct scan *scan, struct uspl_err *err)
 {
 	auto_json struct json json = { 0 };
 	auto_buf struct buf out = { 0 };
+	const struct scan_update *update;
 
 	if (opts->json) {
 		json_scan(scan, opts->id != NULL, &json);
@@ -181,9 +159,20 @@ static int print_scan(const struct options *opts, const struct scan *scan, struc
 		if (rc)
 			return rc;
 	} else if (cli_quiet()) {
-		show_ids(scan, &out);
+		vec_for_each (&scan->updates, update) {
+			const char *id = update->region->id;
+
+			if (update->is_other)
+				continue;
+			text_add_printable(&out, id, strlen(id), false);
+			buf_addstr(&out, "\n");
+		}
 	} else if (opts->id) {
-		show_all(scan, &out);
+		vec_for_each (&scan->updates, update) {
+			if (update != scan->updates.items)
+				buf_addstr(&out, "\n");
+			show_update(update, &out);
+		}
 	} else if (scan->updates.n) {
 		show_list(scan, &out);
 	} else if (!scan->failures.n) {

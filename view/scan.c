@@ -46,21 +46,6 @@ static void process_release(struct scan_process *process)
 	modules_release(&process->modules);
 }
 
-static int read_shadows(const struct proc *proc, struct scan_process *process, struct uspl_err *err)
-{
-	const struct region *region;
-
-	vec_for_each (&process->regions, region) {
-		shadow_record_vec *shadows = vec_push(&process->shadows);
-		int rc = shadows ? shadow_records_read(proc, region, shadows, err)
-				 : uspl_fail_nomem(err);
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 const shadow_record_vec *scan_shadows(const struct scan_process *process,
 				      const struct region *region)
 {
@@ -71,6 +56,7 @@ static int read_process(pid_t pid, bool all, struct scan *scan, struct uspl_err 
 {
 	auto_proc struct proc *proc = NULL;
 	struct scan_process process = { .pid = pid }, *place = NULL;
+	shadow_record_vec *shadows;
 	struct region *region;
 	int rc = (all ? proc_open_scan : proc_open_readonly)(pid, &proc, err);
 
@@ -83,8 +69,13 @@ static int read_process(pid_t pid, bool all, struct scan *scan, struct uspl_err 
 	/* For each update, the modules are searched for new copies of the one it has changed. */
 	if (!rc)
 		rc = proc_charge(proc, process.regions.n * process.modules.n / 16, 0, err);
-	if (!rc)
-		rc = read_shadows(proc, &process, err);
+	vec_for_each (&process.regions, region) {
+		if (rc)
+			break;
+		shadows = vec_push(&process.shadows);
+		rc = shadows ? shadow_records_read(proc, region, shadows, err)
+			     : uspl_fail_nomem(err);
+	}
 	if (!rc)
 		place = vec_push(&scan->processes);
 	if (!place) {
@@ -128,21 +119,12 @@ static int read_all(struct scan *scan, struct uspl_err *err)
 	return 0;
 }
 
-static bool is_named(const struct selection *sel, pid_t pid)
-{
-	const pid_t *named;
-
-	vec_for_each (&sel->named, named)
-		if (*named == pid)
-			return true;
-	return false;
-}
-
 static int read_selected(const struct selection *sel, struct scan *scan, struct uspl_err *err)
 {
 	auto_vec census_vec selected = { 0 };
 	const struct census_process *process;
 	auto_buf struct buf by = { 0 };
+	const pid_t *pid;
 	size_t hidden;
 	int rc = census_take(sel, &selected, &hidden, err);
 
@@ -150,7 +132,11 @@ static int read_selected(const struct selection *sel, struct scan *scan, struct 
 		return rc;
 	scan->skipped += hidden;
 	vec_for_each (&selected, process) {
-		rc = is_named(sel, process->pid) ? 0 : read_or_pass_over(scan, process->pid, err);
+		bool named = false;
+
+		vec_for_each (&sel->named, pid)
+			named |= *pid == process->pid;
+		rc = named ? 0 : read_or_pass_over(scan, process->pid, err);
 		if (rc)
 			return rc;
 	}
@@ -220,14 +206,6 @@ static struct scan_update *add_update(struct scan *scan, const struct region *re
 	return update;
 }
 
-static bool is_first(const struct scan_process *process, const struct region *region)
-{
-	for (const struct region *r = process->regions.items; r < region; r++)
-		if (region_has_id(r, region->id))
-			return false;
-	return true;
-}
-
 /* Adds what a process has of the update that `first`, its oldest region, is part of. */
 static int add_presence(struct scan *scan, const struct scan_process *process,
 			const struct region *first, bool all, struct uspl_err *err)
@@ -261,13 +239,18 @@ static int add_presence(struct scan *scan, const struct scan_process *process,
 int scan_group(struct scan *scan, const char *id, bool all, struct uspl_err *err)
 {
 	const struct scan_process *process;
-	const struct region *region;
+	const struct region *region, *earlier;
 
 	vec_for_each (&scan->processes, process)
 		vec_for_each (&process->regions, region) {
 			int rc;
 
-			if ((id && !region_has_id(region, id)) || !is_first(process, region))
+			if (id && !region_has_id(region, id))
+				continue;
+			for (earlier = process->regions.items; earlier < region; earlier++)
+				if (region_has_id(earlier, region->id))
+					break;
+			if (earlier < region)
 				continue;
 			rc = add_presence(scan, process, region, all, err);
 			if (rc)

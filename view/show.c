@@ -26,16 +26,6 @@ static void add_time(struct table *table, int64_t seconds)
 		table_add(table, "");
 }
 
-static size_t count_functions(const struct region_status *status)
-{
-	const struct region **region;
-	size_t n = 0;
-
-	vec_for_each (&status->regions, region)
-		n += (*region)->sites.n;
-	return n;
-}
-
 /* "applied+pending": in effect, but not in all libraries that it is for. */
 static void add_state(struct table *table, const struct region_status *status)
 {
@@ -59,15 +49,20 @@ void show_list(const struct scan *scan, struct buf *out)
 	auto_table struct table table = { .columns = ARRAY_SIZE(headings) };
 	const struct scan_presence *presence;
 	const struct scan_update *update;
+	const struct region **region;
 
 	add_headings(&table, headings);
 	vec_for_each (&scan->updates, update) {
 		vec_for_each (&update->presences, presence) {
+			size_t n = 0;
+
+			vec_for_each (&presence->status.regions, region)
+				n += (*region)->sites.n;
 			table_add(&table, update->region->id);
 			add_state(&table, &presence->status);
 			table_addf(&table, "%d", presence->process->pid);
 			table_add(&table, presence->process->comm);
-			table_addf(&table, "%zu", count_functions(&presence->status));
+			table_addf(&table, "%zu", n);
 			add_time(&table, presence->status.applied_at);
 			table_add(&table, presence->process->user);
 			table_add(&table, update->region->description);
@@ -126,17 +121,6 @@ static void add_words(struct buf *out, const char *what, const char *words)
 	buf_addstr(out, "\n");
 }
 
-/* Which file it was applied from, and which key that was signed with, as its record says. */
-static void add_file(struct buf *out, const struct region *record)
-{
-	if (*record->digest)
-		buf_addf(out, INDENT "sha256 %s\n", record->digest);
-	if (*record->signer)
-		buf_addf(out, INDENT "signed with key %s\n", record->signer);
-	add_words(out, "in the place of", record->replaces);
-	add_words(out, "states", record->states);
-}
-
 static void add_shadows(struct buf *out, const struct scan_presence *presence)
 {
 	static const char *const headings[] = { "SHADOW VARIABLE", "OBJECTS", "BYTES", "MODULE" };
@@ -168,6 +152,7 @@ static void add_processes(struct buf *out, const struct scan_update *update)
 
 	vec_for_each (&update->presences, presence) {
 		auto_table struct table table = { .columns = ARRAY_SIZE(headings) };
+		const struct region *record = presence->record;
 
 		buf_addstr(out, "\n");
 		add_headings(&table, headings);
@@ -177,7 +162,13 @@ static void add_processes(struct buf *out, const struct scan_update *update)
 		add_time(&table, presence->status.applied_at);
 		table_add(&table, presence->process->user);
 		table_render(&table, "", out);
-		add_file(out, presence->record);
+		/* Which file it was applied from, and which key that was signed with. */
+		if (*record->digest)
+			buf_addf(out, INDENT "sha256 %s\n", record->digest);
+		if (*record->signer)
+			buf_addf(out, INDENT "signed with key %s\n", record->signer);
+		add_words(out, "in the place of", record->replaces);
+		add_words(out, "states", record->states);
 		add_functions(out, &presence->status);
 		add_shadows(out, presence);
 		vec_for_each (&presence->status.pending, name) {
@@ -230,23 +221,10 @@ static void add_target(struct buf *out, const struct update_target *target)
 		add_line(out, "answered", *answer);
 }
 
-static void add_package(struct buf *out, const struct update_upgrade *package)
-{
-	auto_buf struct buf text = { 0 };
-
-	if (!package->source)
-		return;
-	buf_addf(&text, "%s %s to %s", package->source, package->from, package->to);
-	if (package->change)
-		buf_addf(&text, ", of it '%s'", package->change);
-	if (package->left_out)
-		buf_addf(&text, "; left out: %s", package->left_out);
-	add_line(out, "package", buf_str(&text));
-}
-
 void show_file(const struct update *update, struct buf *out)
 {
-	auto_buf struct buf states = { 0 }, replaces = { 0 };
+	auto_buf struct buf states = { 0 }, replaces = { 0 }, versions = { 0 };
+	const struct update_upgrade *upgrade = &update->upgrade;
 	const struct update_target *target;
 	char *const *id;
 
@@ -260,7 +238,14 @@ void show_file(const struct update *update, struct buf *out)
 		add_line(out, "version", update->version);
 	if (update->file.digest[0])
 		add_line(out, "sha256", update->file.digest);
-	add_package(out, &update->upgrade);
+	if (upgrade->source) {
+		buf_addf(&versions, "%s %s to %s", upgrade->source, upgrade->from, upgrade->to);
+		if (upgrade->change)
+			buf_addf(&versions, ", of it '%s'", upgrade->change);
+		if (upgrade->left_out)
+			buf_addf(&versions, "; left out: %s", upgrade->left_out);
+		add_line(out, "package", buf_str(&versions));
+	}
 	vec_for_each (&update->replaces, id)
 		buf_addf(&replaces, "%s%s", replaces.len ? " " : "", *id);
 	if (replaces.len)

@@ -35,18 +35,6 @@ void table_addf(struct table *table, const char *fmt, ...)
 	table_add(table, text);
 }
 
-static size_t column_width(const struct table *table, size_t column)
-{
-	size_t width = 0;
-
-	for (size_t i = column; i < table->cells.n; i += table->columns) {
-		size_t w = text_width(table->cells.items[i]);
-
-		width = w > width ? w : width;
-	}
-	return width;
-}
-
 void table_render(const struct table *table, const char *indent, struct buf *buf)
 {
 	VEC(size_t) widths = { 0 };
@@ -57,7 +45,12 @@ void table_render(const struct table *table, const char *indent, struct buf *buf
 
 		oom |= !width;
 		if (width)
-			*width = column_width(table, column);
+			*width = 0;
+		for (size_t i = column; width && i < table->cells.n; i += table->columns) {
+			size_t w = text_width(table->cells.items[i]);
+
+			*width = w > *width ? w : *width;
+		}
 	}
 	for (size_t i = 0; !oom && i < table->cells.n; i++) {
 		const char *cell = table->cells.items[i];

@@ -185,18 +185,6 @@ static int read_before(const struct looked *looked, const struct region_site *si
 	return 0;
 }
 
-static int read_after(const struct looked *looked, const struct region_site *site, struct buf *code,
-		      struct uspl_err *err)
-{
-	const struct region_range *name;
-	uint64_t len = 0;
-
-	vec_for_each (&looked->region->names, name)
-		if (name->addr == site->new_addr)
-			len = name->size;
-	return read_code(looked, site->new_addr, len, code, err);
-}
-
 static int add_function(const struct looked *looked, const struct region_site *site,
 			struct buf *out, struct uspl_err *err)
 {
@@ -204,12 +192,17 @@ static int add_function(const struct looked *looked, const struct region_site *s
 	auto_buf struct buf before = { 0 }, after = { 0 };
 	auto_free char *line =
 		looked->image ? image_line(looked->image, region_site_entry(site)) : NULL;
+	const struct region_range *name;
+	uint64_t len = 0;
 	taddr start;
 	int rc = read_before(looked, site, &start, &before, err);
 
 	if (rc)
 		return rc;
-	rc = read_after(looked, site, &after, err);
+	vec_for_each (&looked->region->names, name)
+		if (name->addr == site->new_addr)
+			len = name->size;
+	rc = read_code(looked, site->new_addr, len, &after, err);
 	if (rc)
 		return rc;
 	rc = disassemble(looked, start, &before, &was, err);
