@@ -69,24 +69,6 @@ static int check_sleepers(struct drain *drain, struct blocked *blocked, struct u
 	return 0;
 }
 
-static int list_others(const struct blocked *blocked, tid_vec *ret, struct uspl_err *err)
-{
-	const struct blocked_thread *thread;
-
-	vec_for_each (&blocked->threads, thread) {
-		pid_t *item;
-
-		if (thread->class == BLOCKED_NO_CODE ||
-		    (thread->class == BLOCKED_SLEEPS && thread->checked))
-			continue;
-		item = vec_push(ret);
-		if (!item)
-			return uspl_fail_nomem(err);
-		*item = thread->tid;
-	}
-	return 0;
-}
-
 /*
  * What was found of a sleeper is true if it hasn't run since: then a second look leaves it clean.
  */
@@ -95,6 +77,7 @@ static int look_at_sleepers(struct drain *drain, struct blocked *blocked, tid_ve
 {
 	struct safety_finding finding;
 	struct blocked_thread *thread;
+	pid_t *item;
 	int rc = check_sleepers(drain, blocked, err);
 
 	if (rc)
@@ -110,7 +93,16 @@ static int look_at_sleepers(struct drain *drain, struct blocked *blocked, tid_ve
 			if (rc)
 				return rc;
 		}
-	return list_others(blocked, ret_others, err);
+	vec_for_each (&blocked->threads, thread) {
+		if (thread->class == BLOCKED_NO_CODE ||
+		    (thread->class == BLOCKED_SLEEPS && thread->checked))
+			continue;
+		item = vec_push(ret_others);
+		if (!item)
+			return uspl_fail_nomem(err);
+		*item = thread->tid;
+	}
+	return 0;
 }
 
 /* With all threads at a standstill. */
@@ -210,25 +202,6 @@ void drain_forget(struct drain *drain)
 	drain->ahead = false;
 }
 
-/*
- * In the stop: what can't be put back leads into the text for good, or a thread has gone on there
- * since the scan.
- */
-static int return_inactive(struct drain *drain, struct inactive *inactive,
-			   const struct drain_way *way, const thread_vec *threads,
-			   struct uspl_err *err)
-{
-	struct safety_finding finding;
-	size_t n;
-	int rc = inactive_put_back(inactive, threads, &n, err);
-
-	drain->put_back += n;
-	if (!rc && !way->force && !inactive_is_left(inactive))
-		drain->inactive = !inactive_check(inactive, threads, &finding);
-	drain->in_text += drain->inactive;
-	return rc;
-}
-
 struct inactive_stop {
 	struct drain *drain;
 	struct inactive *inactive;
@@ -242,8 +215,11 @@ struct inactive_stop {
 static int stop_for_inactive(void *ctx, struct uspl_err *err)
 {
 	const struct inactive_stop *inactive_stop = ctx;
+	struct inactive *inactive = inactive_stop->inactive;
 	struct drain *drain = inactive_stop->drain;
+	struct safety_finding finding;
 	struct stop stop;
+	size_t n;
 	int rc = stop_prepare(&stop, drain->text.proc, err);
 
 	if (rc)
@@ -252,9 +228,17 @@ static int stop_for_inactive(void *ctx, struct uspl_err *err)
 	rc = stop_enter(&stop, clock_now_ns() + STOP_LIMIT_NS, err);
 	if (!rc)
 		rc = count_stopped(drain, &stop, err);
-	if (!rc && !drain->in_text)
-		rc = return_inactive(drain, inactive_stop->inactive, inactive_stop->way,
-				     &stop.threads, err);
+	if (!rc && !drain->in_text) {
+		rc = inactive_put_back(inactive, &stop.threads, &n, err);
+		drain->put_back += n;
+		/*
+		 * What can't be put back leads into the text for good, or a thread has gone on there
+		 * since the scan.
+		 */
+		if (!rc && !inactive_stop->way->force && !inactive_is_left(inactive))
+			drain->inactive = !inactive_check(inactive, &stop.threads, &finding);
+		drain->in_text += drain->inactive;
+	}
 	let_go(drain, &stop);
 	return rc;
 }

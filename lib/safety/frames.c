@@ -29,22 +29,6 @@ static bool defines(struct dynsyms *dyn, const char *name, taddr *ret)
 	return true;
 }
 
-static void look_into_library(struct dynsyms *dyn, struct unwinder_api *api)
-{
-	taddr enter, leave, unused;
-
-	/* LLVM's unwinder has them too, but takes a single record, not a section. */
-	if (defines(dyn, "__unw_getcontext", &unused)) {
-		api->other = true;
-		return;
-	}
-	if (!defines(dyn, "__register_frame", &enter) ||
-	    !defines(dyn, "__deregister_frame", &leave))
-		return;
-	api->enter = enter;
-	api->leave = leave;
-}
-
 /*
  * True if the program throws exceptions: the languages' runtimes mark theirs by these eight bytes
  * (Itanium C++ ABI, "Exception Handling", 2.2.1), which are constants of their code.
@@ -90,6 +74,7 @@ static int find_api(const struct proc *proc, const module_vec *modules, const st
 {
 	const struct module *program = module_main(modules);
 	struct unwinder_api api = { 0 };
+	taddr enter, leave, unused;
 	int rc = 0;
 
 	for (size_t i = 0; i < modules->n; i++) {
@@ -98,7 +83,14 @@ static int find_api(const struct proc *proc, const module_vec *modules, const st
 		rc = dynsyms_open(proc, &modules->items[i], &dyn, err);
 		if (rc)
 			return rc;
-		look_into_library(dyn, &api);
+		/* LLVM's unwinder has them too, but takes a single record, not a section. */
+		if (defines(dyn, "__unw_getcontext", &unused)) {
+			api.other = true;
+		} else if (defines(dyn, "__register_frame", &enter) &&
+			   defines(dyn, "__deregister_frame", &leave)) {
+			api.enter = enter;
+			api.leave = leave;
+		}
 	}
 	if (!api.enter && program) {
 		rc = look_into_program(proc, program, image, &api, err);
@@ -123,24 +115,6 @@ static int call(struct proc *proc, const module_vec *modules, taddr function,
 	return rc;
 }
 
-static int refuse(const struct proc *proc, const struct unwinder_api *api, enum frames_need need,
-		  struct uspl_err *err)
-{
-	if (api->enter || need == FRAMES_OPTIONAL)
-		return 0;
-	if (need == FRAMES_NEEDED)
-		return uspl_fail(err, USPL_E_UNSUPPORTED,
-				 "the new code handles exceptions, but pid %d has no "
-				 "__register_frame to make it known with",
-				 proc->pid);
-	if (!api->other)
-		return 0;
-	return uspl_fail(err, USPL_E_UNSUPPORTED,
-			 "exceptions could not pass through traced functions: the unwinder of pid "
-			 "%d can't be told of them",
-			 proc->pid);
-}
-
 int frames_register(struct proc *proc, const module_vec *modules, const struct frames *frames,
 		    enum frames_need need, bool *ret_told, struct uspl_err *err)
 {
@@ -149,9 +123,16 @@ int frames_register(struct proc *proc, const module_vec *modules, const struct f
 
 	if (rc)
 		return rc;
-	rc = refuse(proc, &api, need, err);
-	if (rc)
-		return rc;
+	if (!api.enter && need == FRAMES_NEEDED)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "the new code handles exceptions, but pid %d has no "
+				 "__register_frame to make it known with",
+				 proc->pid);
+	if (!api.enter && need != FRAMES_OPTIONAL && api.other)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "exceptions could not pass through traced functions: the unwinder "
+				 "of pid %d can't be told of them",
+				 proc->pid);
 	if (api.enter) {
 		rc = call(proc, modules, api.enter, frames, true, err);
 		if (rc)

@@ -54,14 +54,6 @@ static taddr find_tcb(const struct proc *proc, const struct mapping *map)
 	return 0;
 }
 
-static taddr tcb_of(struct inactive_scan *scan, const struct mapping *map)
-{
-	if (map != scan->tcb_map)
-		scan->tcb = find_tcb(scan->proc, map);
-	scan->tcb_map = map;
-	return scan->tcb;
-}
-
 /*
  * Fills in word->sp if the words around are a context whose stack is still as it was when the
  * context was made.
@@ -102,7 +94,12 @@ static bool find_stack(struct inactive_scan *scan, struct inactive_word *word)
 	word->start = map->start;
 	word->end = map->end;
 	word->is_main_stack = !strcmp(map->path, "[stack]");
-	word->tcb = word->is_main_stack ? 0 : tcb_of(scan, map);
+	if (!word->is_main_stack) {
+		if (map != scan->tcb_map)
+			scan->tcb = find_tcb(scan->proc, map);
+		scan->tcb_map = map;
+	}
+	word->tcb = word->is_main_stack ? 0 : scan->tcb;
 	return true;
 }
 
@@ -167,22 +164,6 @@ static int note_hidden(struct inactive_scan *scan, taddr place, uint64_t word, s
 	return 0;
 }
 
-static int note_word(struct inactive_scan *scan, taddr at, taddr pc, bool mangled,
-		     struct uspl_err *err)
-{
-	struct inactive_word word = { .at = at, .pc = pc, .place = at };
-	int rc = 0;
-
-	if (inactive_is_owned(scan, at))
-		return 0;
-	if (is_wanted(scan, pc)) {
-		look_around(scan, &word, mangled);
-		if (!mangled || word.sp)
-			rc = add_word(scan, &word, err);
-	}
-	return rc || mangled || word.sp ? rc : note_hidden(scan, at, pc, err);
-}
-
 static int note_words(struct inactive_scan *scan, const struct resident *piece,
 		      const struct context_query *query, struct uspl_err *err)
 {
@@ -190,11 +171,22 @@ static int note_words(struct inactive_scan *scan, const struct resident *piece,
 	int rc = 0;
 
 	for (; i < piece->n; i = context_find(query, piece->words, piece->n, i + 1)) {
-		uint64_t word = piece->words[i];
-		bool plain = word >= query->start && word < query->end;
+		taddr pc = piece->words[i], at = piece->at + 8 * i;
+		bool mangled = pc < query->start || pc >= query->end;
+		struct inactive_word word;
 
-		rc = note_word(scan, piece->at + 8 * i,
-			       plain ? word : context_demangle(word, query->guard), !plain, err);
+		if (inactive_is_owned(scan, at))
+			continue;
+		if (mangled)
+			pc = context_demangle(pc, query->guard);
+		word = (struct inactive_word){ .at = at, .pc = pc, .place = at };
+		if (is_wanted(scan, pc)) {
+			look_around(scan, &word, mangled);
+			if (!mangled || word.sp)
+				rc = add_word(scan, &word, err);
+		}
+		if (!rc && !mangled && !word.sp)
+			rc = note_hidden(scan, at, pc, err);
 		if (rc)
 			return rc;
 	}

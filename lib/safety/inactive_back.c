@@ -31,45 +31,36 @@
 /* So many in one stop, which takes less than a millisecond then: each word is sound by itself. */
 #define PORTIONS 12
 
-/* What the thunk of one word keeps for it. */
-static int plan(struct inactive *inactive, struct inactive_word *word, bool shadowed,
-		struct uspl_err *err)
-{
-	const struct safety *safety = inactive->safety;
-	taddr place = word->sp ? context_return_slot(word->sp) : word->place;
-	taddr kept_at = unwinder_kept_at(safety->unwinder, place, word->pc);
-	uint64_t kept[2] = { 0 };
-	struct inactive_back *back;
-
-	if (!kept_at)
-		return 0;
-	if (proc_read_some(safety->proc, kept_at, kept, sizeof(kept)) != sizeof(kept) ||
-	    (!kept[0] && !kept[1])) {
-		word->live = false;
-		return 0;
-	}
-	if (shadowed || safety_range_at(safety, kept[0] - 1))
-		return 0;
-	back = vec_push(&inactive->backs);
-	if (!back)
-		return uspl_fail_nomem(err);
-	*back = (struct inactive_back){ (size_t)(word - inactive->words.items), kept[0] };
-	return 0;
-}
-
 int inactive_plan_back(struct inactive *inactive, bool all, struct uspl_err *err)
 {
+	const struct safety *safety = inactive->safety;
 	struct inactive_word *word;
-	bool shadowed = inactive->words.n && shstk_in_process(inactive->safety->proc);
-	int rc = 0;
+	bool shadowed = inactive->words.n && shstk_in_process(safety->proc);
 
 	inactive->backs.n = inactive->next_back = 0;
-	vec_for_each (&inactive->words, word)
-		if (all || (word->live && !word->doubted)) {
-			rc = plan(inactive, word, shadowed, err);
-			if (rc)
-				return rc;
+	vec_for_each (&inactive->words, word) {
+		taddr place = word->sp ? context_return_slot(word->sp) : word->place, kept_at;
+		uint64_t kept[2] = { 0 };
+		struct inactive_back *back;
+
+		if (!all && (!word->live || word->doubted))
+			continue;
+		/* What the thunk of the word keeps for it. */
+		kept_at = unwinder_kept_at(safety->unwinder, place, word->pc);
+		if (!kept_at)
+			continue;
+		if (proc_read_some(safety->proc, kept_at, kept, sizeof(kept)) != sizeof(kept) ||
+		    (!kept[0] && !kept[1])) {
+			word->live = false;
+			continue;
 		}
+		if (shadowed || safety_range_at(safety, kept[0] - 1))
+			continue;
+		back = vec_push(&inactive->backs);
+		if (!back)
+			return uspl_fail_nomem(err);
+		*back = (struct inactive_back){ (size_t)(word - inactive->words.items), kept[0] };
+	}
 	return 0;
 }
 

@@ -76,7 +76,6 @@ struct safe_call {
 	tid_vec stopped;
 	bool doubtful;
 	bool all_safe; /* all are stopped, and none holds a lock */
-	struct inject_watch *watch;
 };
 
 /* What is seen of one stack. */
@@ -254,25 +253,12 @@ static bool holds_no_lock(const struct safe_call *safe_call, const struct thread
 	return syscall_waits_for_events(call) || (syscall_waits_for_lock(call) && view.in_wait);
 }
 
-/* A thread may be asked more than once. */
-static void note_stopped(struct safe_call *safe_call, pid_t tid, bool safe)
-{
-	const pid_t *known;
-	pid_t *place;
-
-	safe_call->doubtful |= !safe;
-	vec_for_each (&safe_call->stopped, known)
-		if (*known == tid)
-			return;
-	place = vec_push(&safe_call->stopped);
-	if (place)
-		*place = tid;
-}
-
 /* inject_choice.fit */
 static bool is_fit(void *ctx, const struct thread *thread)
 {
 	struct safe_call *safe_call = ctx;
+	const pid_t *known;
+	pid_t *place;
 	bool safe;
 
 	if (safe_call->begins)
@@ -280,21 +266,15 @@ static bool is_fit(void *ctx, const struct thread *thread)
 	safe = holds_no_lock(safe_call, thread);
 	if (!thread->group_stopped)
 		return safe;
-	note_stopped(safe_call, thread->tid, safe);
+	safe_call->doubtful |= !safe;
+	/* A thread may be asked more than once. */
+	vec_for_each (&safe_call->stopped, known)
+		if (*known == thread->tid)
+			return safe && safe_call->all_safe;
+	place = vec_push(&safe_call->stopped);
+	if (place)
+		*place = thread->tid;
 	return safe && safe_call->all_safe;
-}
-
-static int look_once(struct proc *proc, struct safe_call *safe_call, struct inject_req *reqs,
-		     size_t n, struct uspl_err *err)
-{
-	const struct inject_choice choice = { .fit = is_fit,
-					      .ctx = safe_call,
-					      .watch = safe_call->watch };
-	size_t done;
-
-	safe_call->stopped.n = 0;
-	safe_call->doubtful = false;
-	return inject_run_in(proc, &choice, reqs, n, &done, err);
 }
 
 static int fail_busy(const struct proc *proc, const struct safe_call *safe_call,
@@ -322,7 +302,8 @@ static int fail_busy(const struct proc *proc, const struct safe_call *safe_call,
 static int run(struct proc *proc, const module_vec *modules, struct inject_req *reqs, size_t n,
 	       struct inject_watch *watch, struct uspl_err *err)
 {
-	auto_safe_call struct safe_call safe_call = { .watch = watch };
+	auto_safe_call struct safe_call safe_call = { 0 };
+	const struct inject_choice choice = { .fit = is_fit, .ctx = &safe_call, .watch = watch };
 	const struct timespec pause = { 0, PAUSE_NS };
 	int64_t deadline = proc_deadline(proc, WAIT_NS);
 	struct uspl_err last = { 0 };
@@ -332,8 +313,11 @@ static int run(struct proc *proc, const module_vec *modules, struct inject_req *
 		return rc;
 	for (;;) {
 		bool all_stopped;
+		size_t done;
 
-		rc = look_once(proc, &safe_call, reqs, n, &last);
+		safe_call.stopped.n = 0;
+		safe_call.doubtful = false;
+		rc = inject_run_in(proc, &choice, reqs, n, &done, &last);
 		if (rc != -USPL_E_BUSY || clock_now_ns() >= deadline ||
 		    (!watch && cancel_requested()))
 			break;

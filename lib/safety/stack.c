@@ -7,34 +7,13 @@
 #include "record/owners.h"
 #include "record/region.h"
 
-static int add_regions(struct unwinder *unwinder, const region_vec *regions, struct uspl_err *err)
-{
-	const struct region *region;
-
-	vec_for_each (regions, region) {
-		struct unwind_code code = { region->text, region->text + region->text_len,
-					    region->eh_frame, region->eh_frame_len };
-		struct unwind_mould trampolines = { region->trampolines,
-						    region->trampolines + region->trampolines_len,
-						    trampoline_len(region->by_thread),
-						    region->by_thread ? trampoline_depth_by_thread
-								      : trampoline_depth };
-		int rc = code.eh_frame ? unwinder_add_code(unwinder, &code, err) : 0;
-
-		if (!rc && region->trampolines)
-			rc = unwinder_add_mould(unwinder, &trampolines, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 int stack_unwinder_new(const struct proc *proc, const module_vec *modules, struct unwinder **ret,
 		       struct uspl_err *err)
 {
 	auto_unwinder struct unwinder *unwinder = NULL;
 	auto_owners struct owners *owners = NULL;
 	auto_regions region_vec regions = { 0 };
+	const struct region *region;
 	int rc = unwinder_new(proc, modules, &unwinder, err);
 
 	if (rc)
@@ -42,9 +21,21 @@ int stack_unwinder_new(const struct proc *proc, const module_vec *modules, struc
 	rc = regions_read(proc, &regions, err);
 	if (rc)
 		return rc;
-	rc = add_regions(unwinder, &regions, err);
-	if (rc)
-		return rc;
+	vec_for_each (&regions, region) {
+		struct unwind_code code = { region->text, region->text + region->text_len,
+					    region->eh_frame, region->eh_frame_len };
+		struct unwind_mould trampolines = { region->trampolines,
+						    region->trampolines + region->trampolines_len,
+						    trampoline_len(region->by_thread),
+						    region->by_thread ? trampoline_depth_by_thread
+								      : trampoline_depth };
+
+		rc = code.eh_frame ? unwinder_add_code(unwinder, &code, err) : 0;
+		if (!rc && region->trampolines)
+			rc = unwinder_add_mould(unwinder, &trampolines, err);
+		if (rc)
+			return rc;
+	}
 	rc = owners_read(proc, &owners, err);
 	if (rc)
 		return rc;

@@ -16,24 +16,6 @@ static const char *const defined[] = { "_Unwind_Backtrace", "_Unwind_RaiseExcept
 /* The functions by which any of them finds the call frame information of modules. */
 static const char *const asked[] = { "dl_iterate_phdr", "_dl_find_object" };
 
-/* *ret: it has an unwinder, as far as its dynamic symbols tell. */
-static int has_unwinder(struct dynsyms *dyn, bool *ret, struct uspl_err *err)
-{
-	auto_vec slot_vec slots = { 0 };
-	bool got = true;
-
-	*ret = false;
-	for (size_t i = 0; i < ARRAY_SIZE(defined); i++) {
-		const Elf64_Sym *sym = dynsyms_find(dyn, defined[i], NULL);
-
-		*ret |= sym && sym->st_shndx != SHN_UNDEF;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(asked); i++)
-		got = got && dynsyms_slots(dyn, asked[i], &slots);
-	*ret |= slots.n;
-	return got ? 0 : uspl_fail_nomem(err);
-}
-
 static int add(unwinder_code_vec *codes, taddr start, taddr end, struct uspl_err *err)
 {
 	struct unwinder_code *code = vec_push(codes);
@@ -67,6 +49,8 @@ static int look_into(const struct proc *proc, const struct module *module, unwin
 		     struct uspl_err *err)
 {
 	auto_dynsyms struct dynsyms *dyn = NULL;
+	auto_vec slot_vec slots = { 0 };
+	const Elf64_Sym *sym;
 	bool has = false;
 	int rc = dynsyms_open(proc, module, &dyn, err);
 
@@ -74,10 +58,15 @@ static int look_into(const struct proc *proc, const struct module *module, unwin
 		return rc;
 	if (!dyn->n_syms)
 		return add_static(proc, module, codes, err);
-	rc = has_unwinder(dyn, &has, err);
-	if (rc)
-		return rc;
-	return has ? add(codes, module->start, module->end, err) : 0;
+	/* It has an unwinder, as far as its dynamic symbols tell. */
+	for (size_t i = 0; i < ARRAY_SIZE(defined); i++) {
+		sym = dynsyms_find(dyn, defined[i], NULL);
+		has |= sym && sym->st_shndx != SHN_UNDEF;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(asked); i++)
+		if (!dynsyms_slots(dyn, asked[i], &slots))
+			return uspl_fail_nomem(err);
+	return has || slots.n ? add(codes, module->start, module->end, err) : 0;
 }
 
 int unwinders_find(const struct proc *proc, const module_vec *modules, unwinder_code_vec *ret,

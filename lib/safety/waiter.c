@@ -20,8 +20,8 @@
 #include <time.h>
 
 #include "base/cancel.h"
-#include "base/file.h"
 #include "base/log.h"
+#include "thread/blocked_place.h"
 #include "thread/runcount.h"
 #include "thread/thread.h"
 
@@ -59,25 +59,6 @@ static uint64_t run_count(const struct proc *proc, pid_t tid)
 	runs = runcount_read(&count, proc);
 	runcount_close(&count);
 	return runs;
-}
-
-/* False if the thread runs, or if that can't be known. */
-static bool is_asleep(const struct proc *proc, pid_t tid, taddr *ret_sp)
-{
-	auto_buf struct buf text = { 0 };
-	char path[64];
-	const char *pc, *sp;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, tid);
-	if (file_read(path, &text, NULL) != 0)
-		return false;
-	/* "NUMBER ARGUMENTS... SP PC"; "running" has no blank. */
-	pc = strrchr(buf_str(&text), ' ');
-	sp = pc ? memrchr(text.data, ' ', (size_t)(pc - text.data)) : NULL;
-	if (!sp)
-		return false;
-	*ret_sp = strtoull(sp, NULL, 16);
-	return true;
 }
 
 static bool is_watched(const struct waiter_item *item)
@@ -222,30 +203,19 @@ static void look_first(struct waiter *waiter)
 	struct waiter_item *item;
 
 	vec_for_each (&waiter->items, item) {
-		taddr sp = 0;
-		bool asleep = is_asleep(waiter->proc, item->breakpoint.tid, &sp);
+		struct blocked_place place;
+		/* False if the thread runs, or if that can't be known. */
+		bool asleep = blocked_place_read(waiter->proc, item->breakpoint.tid, &place);
 
 		item->last_count =
 			asleep ? run_count(waiter->proc, item->breakpoint.tid) : NOT_ASLEEP;
 		if (is_parked(item))
 			continue;
 		if (is_watched(item))
-			item->left |= item->fresh && (!asleep || sp >= item->breakpoint.sp);
+			item->left |= item->fresh && (!asleep || place.sp >= item->breakpoint.sp);
 		else
 			item->left |= !asleep;
 	}
-}
-
-/* Threads that have run may have left in a way that isn't seen. */
-static void look_again(struct waiter *waiter, bool at_watched_too)
-{
-	struct waiter_item *item;
-
-	vec_for_each (&waiter->items, item)
-		if (!item->left && (at_watched_too || !(is_watched(item) || is_parked(item))))
-			item->left =
-				item->last_count == NOT_ASLEEP ||
-				run_count(waiter->proc, item->breakpoint.tid) != item->last_count;
 }
 
 static bool has_unwatched(const struct waiter *waiter, bool left_too)
@@ -271,6 +241,7 @@ static int64_t later(int64_t a, int64_t b)
 static void wait_for_all(struct waiter *waiter, int64_t since, int64_t deadline)
 {
 	int64_t now = clock_now_ns(), pause = SHORTEST_LOOK_NS, recheck;
+	struct waiter_item *item;
 
 	if (!waiter->patience)
 		waiter->patience = SHORTEST_PATIENCE_NS;
@@ -281,7 +252,13 @@ static void wait_for_all(struct waiter *waiter, int64_t since, int64_t deadline)
 		wait_for_news(waiter, earlier(earlier(look, recheck), deadline));
 		note_passes(waiter, since);
 		now = clock_now_ns();
-		look_again(waiter, now >= recheck);
+		/* Threads that have run may have left in a way that isn't seen. */
+		vec_for_each (&waiter->items, item)
+			if (!item->left &&
+			    (now >= recheck || !(is_watched(item) || is_parked(item))))
+				item->left = item->last_count == NOT_ASLEEP ||
+					     run_count(waiter->proc, item->breakpoint.tid) !=
+						     item->last_count;
 		if (now >= recheck) {
 			waiter->patience = earlier(2 * waiter->patience, LONGEST_PATIENCE_NS);
 			recheck = now + waiter->patience;
@@ -317,18 +294,9 @@ static void rest(struct waiter *waiter, int64_t until, int64_t deadline)
 	watch_until(waiter, clock_now_ns(), earlier(clock_now_ns() + NEXT_RETURN_NS, deadline));
 }
 
-static bool all_returned(const struct waiter *waiter)
-{
-	const struct waiter_item *item;
-
-	vec_for_each (&waiter->items, item)
-		if (!item->returned)
-			return false;
-	return waiter->items.n && waiter->items.n < WAITER_MAX;
-}
-
 bool waiter_wait(struct waiter *waiter, const struct waiter_stop *stop, int64_t deadline)
 {
+	const struct waiter_item *item;
 	int64_t began = clock_now_ns();
 	bool returned;
 
@@ -336,7 +304,9 @@ bool waiter_wait(struct waiter *waiter, const struct waiter_stop *stop, int64_t 
 	watch_until(waiter, stop->checked, earlier(began + SETTLE_NS, deadline));
 	look_first(waiter);
 	wait_for_all(waiter, stop->checked, deadline);
-	returned = all_returned(waiter);
+	returned = waiter->items.n && waiter->items.n < WAITER_MAX;
+	vec_for_each (&waiter->items, item)
+		returned = returned && item->returned;
 	/* Those that are held go on by themselves soon. */
 	if (waiter->held && has_unwatched(waiter, true))
 		pause_until(

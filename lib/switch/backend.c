@@ -3,6 +3,15 @@
 
 #include "switch/backend.h"
 
+const struct region *backend_region(const struct run *run, size_t i)
+{
+	const struct transition *t = run->t;
+
+	if (i < t->n_regions)
+		return t->regions[i];
+	return i < t->n_regions + t->n_replaced ? t->replaced[i - t->n_regions] : NULL;
+}
+
 int64_t backend_limit_ns(const struct run *run)
 {
 	double limit_s = run->t->max_pause_s;

@@ -9,37 +9,27 @@
 #include "switch/replaced.h"
 #include "switch/trampolines.h"
 
-static int add_sites(struct site_plan *plan, const struct region *region, bool on,
-		     struct uspl_err *err)
-{
-	const struct region_site *rs;
-
-	vec_for_each (&region->sites, rs) {
-		struct site site = { .name = rs->name, .addr = rs->addr, .len = rs->len };
-		int rc;
-
-		memcpy(site.from, on ? rs->old_bytes : rs->new_bytes, sizeof(site.from));
-		memcpy(site.to, on ? rs->new_bytes : rs->old_bytes, sizeof(site.to));
-		site.has_trampoline = trampolines_jump(region, rs, site.trampoline);
-		rc = site_plan_add(plan, &site, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 static int stop_all_open(struct run *run, struct uspl_err *err)
 {
 	const struct transition *t = run->t;
 	struct site_plan *plan = &run->plan;
+	bool on = t->direction == TRANSITION_ON;
+	const struct region_site *rs;
 	int rc = 0;
 
 	*plan = (struct site_plan){ .proc = t->proc };
 	for (size_t i = 0; i < t->n_regions; i++) {
 		plan->either |= region_is_interrupted(t->regions[i]);
-		rc = add_sites(plan, t->regions[i], t->direction == TRANSITION_ON, err);
-		if (rc)
-			return rc;
+		vec_for_each (&t->regions[i]->sites, rs) {
+			struct site site = { .name = rs->name, .addr = rs->addr, .len = rs->len };
+
+			memcpy(site.from, on ? rs->old_bytes : rs->new_bytes, sizeof(site.from));
+			memcpy(site.to, on ? rs->new_bytes : rs->old_bytes, sizeof(site.to));
+			site.has_trampoline = trampolines_jump(t->regions[i], rs, site.trampoline);
+			rc = site_plan_add(plan, &site, err);
+			if (rc)
+				return rc;
+		}
 	}
 	rc = replaced_add_sites(t, plan, err);
 	if (rc)
@@ -142,27 +132,12 @@ static int switch_all(struct run *run, struct uspl_err *err)
 	return put_back && err && err->code != USPL_E_NO_PROCESS ? -USPL_E_STRANDED : rc;
 }
 
-/*
- * The stacks of those that slept are looked at while the others still run, since only the thread
- * itself changes what is looked for there.
- */
-static int stop_and_look(struct run *run, int64_t deadline, struct uspl_err *err)
-{
-	int rc = stop_sleepers(&run->stop, deadline, err);
-
-	if (rc)
-		return rc;
-	check_stacks(run, true);
-	return stop_enter(&run->stop, deadline, err);
-}
-
 /* With all threads at a standstill: a library that may be unloaded must still lie where it was. */
 static int check_modules(const struct run *run, struct uspl_err *err)
 {
-	for (size_t i = 0; i < run->t->n_regions + run->t->n_replaced; i++) {
-		const struct region *region = i < run->t->n_regions
-						      ? run->t->regions[i]
-						      : run->t->replaced[i - run->t->n_regions];
+	const struct region *region;
+
+	for (size_t i = 0; (region = backend_region(run, i)) != NULL; i++) {
 		const struct module *module = module_at(run->t->modules, region->module);
 
 		if (module && !module->lasting && module_is_gone(run->t->proc, module))
@@ -192,7 +167,15 @@ static int stand_still(struct run *run, int (*act)(struct run *run, struct uspl_
 	rc = stop_late(&run->stop, err);
 	deadline = backend_deadline(run);
 	if (!rc)
-		rc = stop_and_look(run, deadline, err);
+		rc = stop_sleepers(&run->stop, deadline, err);
+	/*
+	 * The stacks of those that slept are looked at while the others still run, since only the
+	 * thread itself changes what is looked for there.
+	 */
+	if (!rc) {
+		check_stacks(run, true);
+		rc = stop_enter(&run->stop, deadline, err);
+	}
 	*ret_blocked = !rc && (!check_rest(run) || (limited && clock_now_ns() > deadline) ||
 			       !vm_sharers_none_since(run->t->proc, &run->vm_sharers));
 	if (!rc && !*ret_blocked && act)

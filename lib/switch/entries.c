@@ -21,28 +21,23 @@
 #include "arch/arch.h"
 #include "record/owners.h"
 
-/* One round of entries_cut; true if something was cut. */
-static bool cut_some(struct region *region)
+void entries_cut(struct region *region)
 {
 	uint8_t most = (uint8_t)(arch_native()->jump_len - 1);
 	const struct region_site *site;
 	struct region_site *other;
-	bool cut = false;
+	bool cut;
 
-	vec_for_each (&region->sites, site)
-		vec_for_each (&region->sites, other)
-			if (other->addr > site->addr && other->len > most &&
-			    region_site_leans_on(site, other->addr, other->len)) {
-				other->len = most;
-				cut = true;
-			}
-	return cut;
-}
-
-void entries_cut(struct region *region)
-{
-	while (cut_some(region))
-		;
+	do {
+		cut = false;
+		vec_for_each (&region->sites, site)
+			vec_for_each (&region->sites, other)
+				if (other->addr > site->addr && other->len > most &&
+				    region_site_leans_on(site, other->addr, other->len)) {
+					other->len = most;
+					cut = true;
+				}
+	} while (cut);
 }
 
 bool entries_lean_on(const struct region *region, const struct region *older)

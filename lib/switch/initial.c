@@ -33,40 +33,30 @@ static bool is_replaced(const struct transition *t, const struct region_datum *d
 	return false;
 }
 
-static int check_region(const struct transition *t, const struct region *region,
-			struct uspl_err *err)
+int initial_check(const struct transition *t, struct uspl_err *err)
 {
 	const struct region_datum *datum;
 	uint8_t have[USPL_SITE_BYTES_MAX];
 
-	vec_for_each (&region->data_values, datum) {
-		int rc = proc_read(t->proc, datum->addr, have, datum->len, err);
+	for (size_t i = 0; i < t->n_regions && t->direction == TRANSITION_ON; i++)
+		vec_for_each (&t->regions[i]->data_values, datum) {
+			int rc = proc_read(t->proc, datum->addr, have, datum->len, err);
 
-		if (rc)
-			return rc;
-		/* A tool that has died may have written the new value already. */
-		if (!memcmp(have, datum->was, datum->len) || is_replaced(t, datum, have) ||
-		    (region_is_interrupted(region) && !memcmp(have, datum->is, datum->len)))
-			continue;
-		uspl_fail(
-			err, USPL_E_CONFLICT,
-			"'%s', whose initial value the update changes, has another value in pid %d",
-			datum->name, t->proc->pid);
-		uspl_hint(err, "the process has set it; let a hook of the patch decide what is "
-			       "right there");
-		return -USPL_E_CONFLICT;
-	}
-	return 0;
-}
-
-int initial_check(const struct transition *t, struct uspl_err *err)
-{
-	for (size_t i = 0; i < t->n_regions && t->direction == TRANSITION_ON; i++) {
-		int rc = check_region(t, t->regions[i], err);
-
-		if (rc)
-			return rc;
-	}
+			if (rc)
+				return rc;
+			/* A tool that has died may have written the new value already. */
+			if (!memcmp(have, datum->was, datum->len) || is_replaced(t, datum, have) ||
+			    (region_is_interrupted(t->regions[i]) &&
+			     !memcmp(have, datum->is, datum->len)))
+				continue;
+			uspl_fail(err, USPL_E_CONFLICT,
+				  "'%s', whose initial value the update changes, has another value "
+				  "in pid %d",
+				  datum->name, t->proc->pid);
+			uspl_hint(err, "the process has set it; let a hook of the patch decide "
+				       "what is right there");
+			return -USPL_E_CONFLICT;
+		}
 	return 0;
 }
 

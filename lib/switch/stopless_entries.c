@@ -182,23 +182,17 @@ int stopless_arm(struct stopless *stopless, struct uspl_err *err)
 	return arm_entries(stopless, ENTRY_TRAMPOLINE, err);
 }
 
-static bool was_interrupted(const struct stopless *stopless)
-{
-	const struct stopless_part *part;
-
-	vec_for_each (&stopless->parts, part)
-		if (part->before == USPL_REGION_SWITCHING_ON ||
-		    part->before == USPL_REGION_SWITCHING_OFF)
-			return true;
-	return false;
-}
-
 bool stopless_is_still_armed(struct stopless *stopless)
 {
 	const struct proc *proc = stopless->t->proc;
 	struct trampoline_selector selector;
+	const struct stopless_part *part;
+	bool interrupted = false;
 
-	if (!was_interrupted(stopless))
+	vec_for_each (&stopless->parts, part)
+		interrupted |= part->before == USPL_REGION_SWITCHING_ON ||
+			       part->before == USPL_REGION_SWITCHING_OFF;
+	if (!interrupted)
 		return true;
 	stopless->arm_again |= any_entry(stopless, ENTRY_ORIGINAL) ||
 			       any_entry(stopless, ENTRY_DIRECT) ||

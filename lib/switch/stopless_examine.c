@@ -162,22 +162,6 @@ void stopless_ask_stuck(struct stopless *stopless)
 		stuck->class = BLOCKED_RUNS;
 }
 
-static int list_running(const struct stopless *stopless, tid_vec *ret, struct uspl_err *err)
-{
-	const struct blocked_thread *thread;
-	pid_t *item;
-
-	vec_for_each (&stopless->blocked.threads, thread) {
-		if (thread->class != BLOCKED_RUNS || thread->accounted)
-			continue;
-		item = vec_push(ret);
-		if (!item)
-			return uspl_fail_nomem(err);
-		*item = thread->tid;
-	}
-	return 0;
-}
-
 bool stopless_slot_of(const struct stopless *stopless, const struct thread *thread,
 		      const struct safety_finding *finding, struct uspl_slot *ret)
 {
@@ -219,12 +203,20 @@ static void note_slot(struct stopless *stopless, const struct thread *thread,
 int stopless_stop_running(struct stopless *stopless, int64_t deadline, struct uspl_err *err)
 {
 	size_t first = stopless->run->stop.threads.n;
-	tid_vec tids = { 0 };
-	int rc = list_running(stopless, &tids, err);
+	const struct blocked_thread *running;
+	auto_vec tid_vec tids = { 0 };
+	pid_t *item;
+	int rc;
 
-	if (!rc)
-		rc = stop_some(&stopless->run->stop, &tids, deadline, err);
-	vec_release(&tids);
+	vec_for_each (&stopless->blocked.threads, running) {
+		if (running->class != BLOCKED_RUNS || running->accounted)
+			continue;
+		item = vec_push(&tids);
+		if (!item)
+			return uspl_fail_nomem(err);
+		*item = running->tid;
+	}
+	rc = stop_some(&stopless->run->stop, &tids, deadline, err);
 	for (size_t i = first; !rc && i < stopless->run->stop.threads.n; i++) {
 		const struct thread *thread = &stopless->run->stop.threads.items[i];
 		struct blocked_thread *known = blocked_find(&stopless->blocked, thread->tid);

@@ -28,35 +28,32 @@
 /* The tool looks at one thread after the other. */
 static struct thread_sample seen;
 
-/* A sampler, if the thread is seen from it once. False if the kernel doesn't show it at all. */
-static bool add_sampler(struct stopless *stopless, pid_t tid)
-{
-	struct sampler *sampler = vec_push(&stopless->samplers);
-
-	if (!sampler)
-		return false;
-	if (!sampler_open(sampler, tid)) {
-		stopless->samplers.n--;
-		return false;
-	}
-	if (!safety_warm_unwinder(&stopless->run->safety, sampler)) {
-		sampler_close(sampler);
-		stopless->samplers.n--;
-	}
-	return true;
-}
-
 bool stopless_open_samplers(struct stopless *stopless)
 {
 	int64_t deadline = clock_now_ns() + REHEARSAL_NS;
 	const struct blocked_thread *thread;
+	struct sampler *sampler;
 	bool shown = false;
 
-	/* A thread that has only just woken up isn't seen, and need not be: it will be asleep. */
-	vec_for_each (&stopless->blocked.threads, thread)
-		if (thread->class == BLOCKED_RUNS && stopless->samplers.n < SAMPLERS_MAX &&
-		    clock_now_ns() < deadline)
-			shown |= add_sampler(stopless, thread->tid);
+	vec_for_each (&stopless->blocked.threads, thread) {
+		if (thread->class != BLOCKED_RUNS || stopless->samplers.n == SAMPLERS_MAX ||
+		    clock_now_ns() >= deadline)
+			continue;
+		sampler = vec_push(&stopless->samplers);
+		if (!sampler)
+			break;
+		/* The kernel doesn't show it at all. */
+		if (!sampler_open(sampler, thread->tid)) {
+			stopless->samplers.n--;
+			continue;
+		}
+		shown = true;
+		/* A thread that has only just woken up isn't seen, and need not be: it will sleep. */
+		if (!safety_warm_unwinder(&stopless->run->safety, sampler)) {
+			sampler_close(sampler);
+			stopless->samplers.n--;
+		}
+	}
 	return shown;
 }
 
@@ -137,21 +134,16 @@ bool stopless_arm_samplers(struct stopless *stopless)
 	return all;
 }
 
-/* True if each thread is outside the code or has none to run, and there is no other thread. */
-static bool all_accounted(struct stopless *stopless)
-{
-	const struct blocked_thread *thread;
-
-	vec_for_each (&stopless->blocked.threads, thread)
-		if (!thread->accounted && thread->class != BLOCKED_NO_CODE)
-			return false;
-	return blocked_is_complete(&stopless->blocked);
-}
-
 /* With all that run seen, and some others that have run: finds out which these are, and where. */
 static bool is_empty(struct stopless *stopless, bool *counted)
 {
-	if (stopless_account_sleepers(stopless, counted) && all_accounted(stopless))
+	const struct blocked_thread *thread;
+	bool empty = stopless_account_sleepers(stopless, counted);
+
+	/* Each thread is outside the code or has none to run, and there is no other thread. */
+	vec_for_each (&stopless->blocked.threads, thread)
+		empty = empty && (thread->accounted || thread->class == BLOCKED_NO_CODE);
+	if (empty && blocked_is_complete(&stopless->blocked))
 		return true;
 	blocked_look_at_ran(&stopless->blocked);
 	stopless_check_sleepers(stopless);

@@ -174,21 +174,6 @@ int trampolines_add(struct trampolines *trampolines, struct region_site *site, s
 	return rc;
 }
 
-/*
- * An entry that led to a punned trampoline from the beginning: that it changes a single byte was
- * found then.
- */
-static int plan_short(struct trampolines *trampolines, struct region_site *site,
-		      struct uspl_err *err)
-{
-	if (site->entry != USPL_ENTRY_PUNNED)
-		return uspl_fail(err, USPL_E_UNSUPPORTED,
-				 "'%s' is so short that several bytes have to change at a time",
-				 site->name);
-	return punned_add(&trampolines->punned, site, site->punned,
-			  trampoline_address(trampolines->region, site), err);
-}
-
 /* How the site's entry comes to lead to its trampoline. */
 static int plan_entry(struct trampolines *trampolines, struct region_site *site,
 		      struct uspl_err *err)
@@ -199,8 +184,14 @@ static int plan_entry(struct trampolines *trampolines, struct region_site *site,
 
 	if (rc)
 		return rc;
+	if (region_site_is_short(site) && site->entry != USPL_ENTRY_PUNNED)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "'%s' is so short that several bytes have to change at a time",
+				 site->name);
+	/* That such a jump changes a single byte was found when it was made. */
 	if (region_site_is_short(site))
-		return plan_short(trampolines, site, err);
+		return punned_add(&trampolines->punned, site, site->punned,
+				  trampoline_address(trampolines->region, site), err);
 	/* A traced function's slot is made for it. */
 	if (site->recorded.addr && plan_store(site, old, old_len))
 		return 0;

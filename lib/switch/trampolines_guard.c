@@ -89,30 +89,24 @@ int trampolines_guard(struct safety *safety, const struct region *region, const 
 	return 0;
 }
 
-static int add_ways(const struct region *region, struct safety *ret, struct uspl_err *err)
-{
-	const struct region_site *site;
-	int rc = safety_add(ret, "trampolines", region->trampolines, region->trampolines_len, false,
-			    err);
-
-	vec_for_each (&region->sites, site)
-		if (!rc && site->punned_len)
-			rc = safety_add(ret, "punned trampolines", site->punned, site->punned_len,
-					false, err);
-	safety_seal(ret);
-	return rc;
-}
-
 bool trampolines_are_left(const struct proc *proc, const struct region *region,
 			  struct unwinder *unwinder)
 {
 	struct drain drain = { .text.proc = proc, .agents.proc = proc };
+	const struct region_site *site;
 	bool left = false;
+	int rc;
 
 	drain.text.unwinder = drain.agents.unwinder = unwinder;
-	if (add_ways(region, &drain.text, NULL) == 0)
-		for (int i = 0; i < DRAIN_TRIES && !left; i++)
-			left = drain_look(&drain, NULL) == 0 && !drain.in_text;
+	rc = safety_add(&drain.text, "trampolines", region->trampolines, region->trampolines_len,
+			false, NULL);
+	vec_for_each (&region->sites, site)
+		if (!rc && site->punned_len)
+			rc = safety_add(&drain.text, "punned trampolines", site->punned,
+					site->punned_len, false, NULL);
+	safety_seal(&drain.text);
+	for (int i = 0; i < DRAIN_TRIES && !rc && !left; i++)
+		left = drain_look(&drain, NULL) == 0 && !drain.in_text;
 	safety_release(&drain.text);
 	return left;
 }

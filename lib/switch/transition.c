@@ -158,14 +158,12 @@ static int add_owned(struct run *run, const struct transition *t, struct uspl_er
 {
 	auto_owners struct owners *owners = NULL;
 	const struct region_site *site;
+	const struct region *region;
 	int rc = owners_read(t->proc, &owners, err);
 
 	if (rc)
 		return rc;
-	for (size_t i = 0; i < t->n_regions + t->n_replaced; i++) {
-		const struct region *region =
-			i < t->n_regions ? t->regions[i] : t->replaced[i - t->n_regions];
-
+	for (size_t i = 0; (region = backend_region(run, i)) != NULL; i++) {
 		vec_for_each (&region->sites, site) {
 			rc = owners_refuse_at(owners, site, err);
 			if (rc)
@@ -557,29 +555,13 @@ static int run_one_way(const struct transition *t, bool back, struct transition_
 	return 0;
 }
 
-/* Each thread is in the one code or in the other, and none goes back by itself. */
-static int fail_unfinished(const struct transition *t, size_t left, struct uspl_err *err)
-{
-	size_t behind;
-	bool on = t->regions[0]->state == USPL_REGION_SWITCHING_ON;
-
-	if (is_by_thread(t, &behind))
-		left = behind;
-	uspl_fail(err, USPL_E_UNFINISHED,
-		  "%zu thread%s of pid %d %s in the %s code, and all others in the %s code", left,
-		  left == 1 ? "" : "s", t->proc->pid, left == 1 ? "is" : "are", on ? "old" : "new",
-		  on ? "new" : "old");
-	uspl_hint(err, "each of them goes over when it leaves that; 'uspl-apply' and 'uspl-undo' "
-		       "bring it to an end, the one way or the other");
-	return -USPL_E_UNFINISHED;
-}
-
 int transition_run(const struct transition *t, struct transition_result *ret, struct uspl_err *err)
 {
 	struct transition back = *t;
 	struct transition_result unused;
 	struct uspl_err why = { 0 };
-	size_t left;
+	size_t left, behind;
+	bool on;
 	int rc = run_one_way(t, false, ret, err);
 
 	if (!rc || rc == -USPL_E_STRANDED || !is_by_thread(t, &left))
@@ -591,7 +573,17 @@ int transition_run(const struct transition *t, struct transition_result *ret, st
 	    run_one_way(&back, true, &unused, &why) == 0)
 		return rc;
 	log_info("stop", "those that have gone over have not come back: %s", why.msg);
-	return fail_unfinished(t, left, err);
+	if (is_by_thread(t, &behind))
+		left = behind;
+	/* Each thread is in the one code or in the other, and none goes back by itself. */
+	on = t->regions[0]->state == USPL_REGION_SWITCHING_ON;
+	uspl_fail(err, USPL_E_UNFINISHED,
+		  "%zu thread%s of pid %d %s in the %s code, and all others in the %s code", left,
+		  left == 1 ? "" : "s", t->proc->pid, left == 1 ? "is" : "are", on ? "old" : "new",
+		  on ? "new" : "old");
+	uspl_hint(err, "each of them goes over when it leaves that; 'uspl-apply' and 'uspl-undo' "
+		       "bring it to an end, the one way or the other");
+	return -USPL_E_UNFINISHED;
 }
 
 struct look {
