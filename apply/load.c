@@ -264,23 +264,6 @@ static int find_left_over(const struct load *load, struct region *region, uint64
 	return rc;
 }
 
-/* Makes new code known to the program's unwinder. */
-static int tell_unwinder(const struct load *load, struct region *region, struct uspl_err *err)
-{
-	const struct objfile *code = load->target->new_code;
-	struct frames frames = frames_of(region);
-	enum frames_need need = FRAMES_OPTIONAL;
-
-	if (region->frames || !region->eh_frame)
-		return 0;
-	/* Code that handles exceptions is lost without it. */
-	for (size_t i = 0; i < code->secs.n; i++)
-		if (!strncmp(code->secs.items[i]->name, ".gcc_except_table", 17))
-			need = FRAMES_NEEDED;
-	frames.program = load->module->is_main ? load->image : NULL;
-	return frames_register(load->proc, load->modules, &frames, need, &region->frames, err);
-}
-
 /*
  * What the program itself has to do for new code: its threads get a key, its unwinder learns of it.
  * If that can't be done, the code needn't stay mapped.
@@ -288,10 +271,19 @@ static int tell_unwinder(const struct load *load, struct region *region, struct 
 static int tell_program(const struct load *load, const struct link *link, struct region *region,
 			struct uspl_err *err)
 {
+	const struct objfile *code = load->target->new_code;
+	enum frames_need need = FRAMES_OPTIONAL;
+	struct frames frames = frames_of(region);
 	int rc = threads_make_key(load->proc, load->modules, link, region, err);
 
-	if (!rc)
-		rc = tell_unwinder(load, region, err);
+	/* Code that handles exceptions is lost where the unwinder doesn't know it. */
+	for (size_t i = 0; i < code->secs.n; i++)
+		if (!strncmp(code->secs.items[i]->name, ".gcc_except_table", 17))
+			need = FRAMES_NEEDED;
+	frames.program = load->module->is_main ? load->image : NULL;
+	if (!rc && !region->frames && region->eh_frame)
+		rc = frames_register(load->proc, load->modules, &frames, need, &region->frames,
+				     err);
 	if ((rc == -USPL_E_BUSY || rc == -USPL_E_UNSUPPORTED) &&
 	    region->state == USPL_REGION_LOADED &&
 	    threads_drop_key(load->proc, load->modules, region, NULL) == 0)

@@ -79,26 +79,6 @@ static void place(const struct link *link, taddr map, uint64_t info_len, struct 
 		trampolines_place(region, region->self + info_len + link->len);
 }
 
-static int aim_sites(const struct load *load, const struct link *link, struct region *region,
-		     struct uspl_err *err)
-{
-	struct region_site *site = region->sites.items;
-	const struct update_function *function;
-
-	vec_for_each (&load->target->functions, function) {
-		const struct objsym *sym = objfile_symbol(load->target->new_code, function->symbol);
-
-		if (!sym || !sym->sec)
-			return uspl_fail(err, USPL_E_FILE, "the update has no new code for '%s'",
-					 function->symbol);
-		site->new_addr = link_address(link, sym);
-		/* Where this isn't all, entries_plan sees to it. */
-		arch_native()->jump_encode(site->addr, site->new_addr, site->new_bytes);
-		site++;
-	}
-	return 0;
-}
-
 static int lay_out(const struct load *load, bool far, struct link **ret, struct uspl_err *err)
 {
 	const struct link_wish wish = { .far = far, .lent = load_is_lent, .ctx = (void *)load };
@@ -112,6 +92,8 @@ static int link_at(const struct load *load, struct link *link, taddr map, uint64
 {
 	const struct objfile *code = load->target->new_code;
 	struct region_range *name = region->names.items;
+	struct region_site *site = region->sites.items;
+	const struct update_function *function;
 	int rc;
 
 	link->threads.key_addr = map + PAGE + offsetof(struct uspl_region, thread_key);
@@ -127,7 +109,18 @@ static int link_at(const struct load *load, struct link *link, taddr map, uint64
 
 		region->hooks.items[i].addr = link_address(link, objfile_symbol(code, symbol));
 	}
-	return aim_sites(load, link, region, err);
+	vec_for_each (&load->target->functions, function) {
+		const struct objsym *sym = objfile_symbol(code, function->symbol);
+
+		if (!sym || !sym->sec)
+			return uspl_fail(err, USPL_E_FILE, "the update has no new code for '%s'",
+					 function->symbol);
+		site->new_addr = link_address(link, sym);
+		/* Where this isn't all, entries_plan sees to it. */
+		arch_native()->jump_encode(site->addr, site->new_addr, site->new_bytes);
+		site++;
+	}
+	return 0;
 }
 
 /* The info part, and the link's segments behind it. */
@@ -167,13 +160,13 @@ int load_write_region(struct proc *proc, const struct link *link, const struct r
 	return region_write_record(proc, region, err);
 }
 
-/* A laid out link, and room for the region with it. */
-static int find_room(const struct load *load, uint64_t info_len, struct region *region,
-		     struct link **ret, taddr *ret_map, struct uspl_err *err)
+int load_link_in_room(const struct load *load, uint64_t info_len, struct region *region,
+		      struct link **ret, struct uspl_err *err)
 {
 	auto_link struct link *link = NULL;
 	bool far = false, near = false;
-	int rc = 0;
+	taddr map = 0;
+	int rc;
 
 	/* Where the module's neighbourhood is full, the code is laid out anew, for any place. */
 	for (int i = 0; !near && i < 2; i++) {
@@ -184,25 +177,12 @@ static int find_room(const struct load *load, uint64_t info_len, struct region *
 		if (rc)
 			return rc;
 		len = region_len(region, link, info_len);
-		rc = map_region_find(load->proc, load->module, len, ret_map, err);
+		rc = map_region_find(load->proc, load->module, len, &map, err);
 		if (rc)
 			return rc;
-		near = map_region_is_near(load->module, *ret_map, len);
+		near = map_region_is_near(load->module, map, len);
 		far = !near;
 	}
-	*ret = take_ptr(link);
-	return 0;
-}
-
-int load_link_in_room(const struct load *load, uint64_t info_len, struct region *region,
-		      struct link **ret, struct uspl_err *err)
-{
-	auto_link struct link *link = NULL;
-	taddr map;
-	int rc = find_room(load, info_len, region, &link, &map, err);
-
-	if (rc)
-		return rc;
 	rc = link_at(load, link, map, info_len, region, err);
 	if (rc)
 		return rc;

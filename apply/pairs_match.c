@@ -223,33 +223,13 @@ static int pair_unnamed(const struct pairs_scope *scope, pair_vec *pairs, struct
 	return rc;
 }
 
-/* Moves the pairs that were not matched, of targets that have others which were, to ret_others. */
-static int drop_others(pair_vec *pairs, module_list *ret_others, struct uspl_err *err)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < pairs->n; i++) {
-		struct pair *pair = &pairs->items[i];
-		const struct module **item;
-
-		if (pair->done || pair->match) {
-			pairs->items[kept++] = *pair;
-			continue;
-		}
-		item = vec_push(ret_others);
-		if (!item)
-			return uspl_fail_nomem(err);
-		*item = pair->module;
-	}
-	pairs->n = kept;
-	return 0;
-}
-
 int pairs_match(const struct pairs_scope *scope, pair_vec *pairs, module_list *ret_others,
 		struct uspl_err *err)
 {
 	const struct update_target *target;
-	int rc = 0;
+	const struct module **other;
+	size_t kept = 0;
+	int rc;
 
 	vec_for_each (&scope->update->targets, target)
 		if (pairs_have(pairs, target)) {
@@ -257,8 +237,19 @@ int pairs_match(const struct pairs_scope *scope, pair_vec *pairs, module_list *r
 			if (rc)
 				return rc;
 		}
-	rc = drop_others(pairs, ret_others, err);
-	if (rc)
-		return rc;
+	/* Those that were not matched are of targets that have others which were. */
+	for (size_t i = 0; i < pairs->n; i++) {
+		struct pair *pair = &pairs->items[i];
+
+		if (pair->done || pair->match) {
+			pairs->items[kept++] = *pair;
+			continue;
+		}
+		other = vec_push(ret_others);
+		if (!other)
+			return uspl_fail_nomem(err);
+		*other = pair->module;
+	}
+	pairs->n = kept;
 	return pair_unnamed(scope, pairs, err);
 }

@@ -78,37 +78,30 @@ static int make_record(struct proc *proc, const struct module *near, struct regi
 	return rc;
 }
 
-static int note(struct proc *proc, const module_vec *modules, const struct update *update,
-		const struct update_target *target, struct pending *pending, struct uspl_err *err)
-{
-	struct region *region = &pending->region;
-	int rc = load_describe(update, target->name, NULL, region, err);
-
-	pending->change = PENDING_MADE;
-	region->state = USPL_REGION_PENDING;
-	region_now(&region->applied_at, &region->order);
-	if (rc)
-		return rc;
-	return make_record(proc, module_main(modules), region, err);
-}
-
 int pending_note(struct proc *proc, const module_vec *modules, const struct update *update,
 		 const struct update_target *target, region_vec *present, pending_vec *noted,
 		 struct uspl_err *err)
 {
 	struct pending *pending = vec_push(noted);
+	struct region *region;
 	int rc = 0;
 
 	if (!pending)
 		return uspl_fail_nomem(err);
-	if (!take_record(present, update, target, &pending->region)) {
-		rc = note(proc, modules, update, target, pending, err);
-	} else if (pending->region.state != USPL_REGION_PENDING) {
+	region = &pending->region;
+	if (!take_record(present, update, target, region)) {
+		pending->change = PENDING_MADE;
+		rc = load_describe(update, target->name, NULL, region, err);
+		region->state = USPL_REGION_PENDING;
+		region_now(&region->applied_at, &region->order);
+		if (!rc)
+			rc = make_record(proc, module_main(modules), region, err);
+	} else if (region->state != USPL_REGION_PENDING) {
 		pending->change = PENDING_REVIVED;
-		rc = region_write_state(proc, &pending->region, USPL_REGION_PENDING, err);
+		rc = region_write_state(proc, region, USPL_REGION_PENDING, err);
 	}
 	if (rc) {
-		region_release(&pending->region);
+		region_release(region);
 		noted->n--;
 	}
 	return rc;

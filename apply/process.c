@@ -301,38 +301,29 @@ static struct pairs_scope pairs_scope(const struct session *session)
 	};
 }
 
-/*
- * Where an update is half switched, it can't be told whether its code or the old code runs now, and
- * which of them this update was made from.
- */
-static int check_interrupted(const struct session *session, struct uspl_err *err)
-{
-	const struct region *region;
-
-	vec_for_each (&session->regions, region) {
-		if ((!region_is_interrupted(region) && !region->phase) || region->gone)
-			continue;
-		uspl_fail(err, USPL_E_CONFLICT,
-			  "the update '%s' has been left in the middle of its switch", region->id);
-		uspl_hint(err, "the next command that changes the process completes that first");
-		return -USPL_E_CONFLICT;
-	}
-	return 0;
-}
-
 /* The pairs, matched. */
 static int find_pairs(struct session *session, struct uspl_err *err)
 {
 	const struct pairs_scope scope = pairs_scope(session);
 	const struct update_target *target;
+	const struct region *region;
+	bool meant;
 	int rc = pairs_find(&scope, &session->pairs, err);
 
 	if (rc)
 		return rc;
-	if (session->pairs.n || pairs_unnamed(&scope, &session->pairs)) {
-		rc = check_interrupted(session, err);
-		if (rc)
-			return rc;
+	meant = session->pairs.n || pairs_unnamed(&scope, &session->pairs);
+	/*
+	 * Where an update is half switched, it can't be told whether its code or the old code runs
+	 * now, and which of them this update was made from.
+	 */
+	vec_for_each (&session->regions, region) {
+		if (!meant || (!region_is_interrupted(region) && !region->phase) || region->gone)
+			continue;
+		uspl_fail(err, USPL_E_CONFLICT,
+			  "the update '%s' has been left in the middle of its switch", region->id);
+		uspl_hint(err, "the next command that changes the process completes that first");
+		return -USPL_E_CONFLICT;
 	}
 	rc = pairs_match(&scope, &session->pairs, &session->others, err);
 	if (rc || session->pairs.n)

@@ -36,14 +36,6 @@ static int append(struct scope *scope, struct dynsyms *dyn, struct uspl_err *err
 	return 0;
 }
 
-static struct dynsyms *at_dynamic(const struct scope *scope, taddr dynamic)
-{
-	for (size_t i = 0; i < scope->n_all; i++)
-		if (scope->all[i]->module->dynamic == dynamic && !scope->all[i]->module->is_vdso)
-			return scope->all[i];
-	return NULL;
-}
-
 static struct dynsyms *main_program(const struct scope *scope)
 {
 	for (size_t i = 0; i < scope->n_all; i++)
@@ -61,13 +53,20 @@ static int read_list(struct scope *scope, const struct proc *proc, struct uspl_e
 	taddr own = scope->own->module->dynamic;
 	int rc = program ? linkmaps_read(proc, program->debug, own, &maps, err) : 0;
 
-	vec_for_each (&maps, map) {
-		struct dynsyms *dyn = at_dynamic(scope, map->dynamic);
+	if (rc)
+		return rc;
+	vec_for_each (&maps, map)
+		for (size_t i = 0; i < scope->n_all; i++) {
+			const struct module *module = scope->all[i]->module;
 
-		if (dyn && !rc)
-			rc = append(scope, dyn, err);
-	}
-	return rc;
+			if (module->dynamic != map->dynamic || module->is_vdso)
+				continue;
+			rc = append(scope, scope->all[i], err);
+			if (rc)
+				return rc;
+			break;
+		}
+	return 0;
 }
 
 static bool is_called(const struct module *module, const char *needed)
@@ -119,22 +118,6 @@ static int global_length(const dynsyms_list *list, size_t *ret_n, struct uspl_er
 	return rc;
 }
 
-static int order_without_list(struct scope *scope, struct uspl_err *err)
-{
-	struct dynsyms *program = main_program(scope);
-	int rc = program ? append(scope, program, err) : 0;
-
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < scope->n_all; i++)
-		if (!scope->all[i]->module->is_vdso) {
-			rc = append(scope, scope->all[i], err);
-			if (rc)
-				return rc;
-		}
-	return 0;
-}
-
 /* The global scope, then the module and what it needs. */
 static int order_by_list(struct scope *scope, const dynsyms_list *list, struct uspl_err *err)
 {
@@ -156,13 +139,19 @@ static int order_by_list(struct scope *scope, const dynsyms_list *list, struct u
 
 static int find_order(struct scope *scope, const struct proc *proc, struct uspl_err *err)
 {
+	struct dynsyms *program = main_program(scope);
 	dynsyms_list list;
 	int rc = read_list(scope, proc, err);
 
 	if (rc)
 		return rc;
-	if (!scope->order.n)
-		return order_without_list(scope, err);
+	if (!scope->order.n) {
+		rc = program ? append(scope, program, err) : 0;
+		for (size_t i = 0; !rc && i < scope->n_all; i++)
+			if (!scope->all[i]->module->is_vdso)
+				rc = append(scope, scope->all[i], err);
+		return rc;
+	}
 	/* In a name space of dlmopen() each module sees all. */
 	if (!scope->order.items[0]->module->is_main)
 		return 0;

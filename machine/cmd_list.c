@@ -90,24 +90,13 @@ static int look_at(struct proc *proc, const void *ctx, enum search_answer *ret,
 	return lacks_update(ctx, proc, ret, err);
 }
 
-static int find_processes(struct entry *entry, struct uspl_err *err)
-{
-	struct update *items[] = { entry->update };
-	const update_vec updates = { .items = items, .n = 1 };
-	const struct selection everything = { .all = true };
-	struct search search = { .sel = &everything, .look = look_at, .ctx = &updates };
-	const struct search_found *found;
-	int rc = search_run(&search, &entry->result, err);
-
-	strmap_release(&search.known);
-	vec_for_each (&entry->result.found, found)
-		*(found->answer == SEARCH_DONE ? &entry->n_applied : &entry->n_missing) += 1;
-	return rc;
-}
-
 /* An update whose file can't be read gets a line that says so, and the others are listed. */
 static int look_up(struct entry *entry, struct uspl_err *err)
 {
+	const struct selection everything = { .all = true };
+	const update_vec updates = { .items = &entry->update, .n = 1 };
+	struct search search = { .sel = &everything, .look = look_at, .ctx = &updates };
+	const struct search_found *found;
 	int rc = wanted_load(entry->wanted, NULL, &entry->update, &entry->problem);
 
 	if (rc == -USPL_E_NOMEM || rc == -USPL_E_CANCELLED) {
@@ -117,7 +106,13 @@ static int look_up(struct entry *entry, struct uspl_err *err)
 	if (rc)
 		return 0;
 	rc = superseded_by(entry->update, entry->installed, &entry->superseded, err);
-	return rc ? rc : find_processes(entry, err);
+	if (rc)
+		return rc;
+	rc = search_run(&search, &entry->result, err);
+	strmap_release(&search.known);
+	vec_for_each (&entry->result.found, found)
+		*(found->answer == SEARCH_DONE ? &entry->n_applied : &entry->n_missing) += 1;
+	return rc;
 }
 
 static void add_date(time_t since, char *text, size_t size)

@@ -178,26 +178,23 @@ static bool read_wanted(const struct child *child, uint64_t *ret)
 	return true;
 }
 
-/* Where the kernel doesn't count, a child that isn't ready soon is taken to wait. */
-static void look_at(struct child *child, int64_t now)
-{
-	uint64_t wanted = child->wanted, span = (uint64_t)(now - child->looked_at);
-
-	if (now - child->looked_at < LOOK_NS)
-		return;
-	child->active = read_wanted(child, &wanted) && wanted - child->wanted > span / 4;
-	child->wanted = wanted;
-	child->looked_at = now;
-}
-
 static size_t count_active(struct crew *crew)
 {
 	int64_t now = clock_now_ns();
 	size_t n = 0;
 
 	for (size_t i = 0; i < crew->n; i++) {
-		look_at(&crew->children[i], now);
-		n += crew->children[i].active;
+		struct child *child = &crew->children[i];
+		uint64_t wanted = child->wanted, span = (uint64_t)(now - child->looked_at);
+
+		/* Where the kernel doesn't count, a child that isn't ready soon is taken to wait. */
+		if (now - child->looked_at >= LOOK_NS) {
+			child->active =
+				read_wanted(child, &wanted) && wanted - child->wanted > span / 4;
+			child->wanted = wanted;
+			child->looked_at = now;
+		}
+		n += child->active;
 	}
 	return n;
 }
@@ -270,10 +267,16 @@ static void wait_for_news(struct crew *crew)
 			finish(crew, &crew->children[i]);
 }
 
-static void run(struct crew *crew)
+static void run_blocked(struct crew *crew)
 {
 	struct uspl_err why = { 0 };
 
+	/* Signals are noted while we wait, and at no other time: none is missed. */
+	sigemptyset(&crew->cancels);
+	sigaddset(&crew->cancels, SIGINT);
+	sigaddset(&crew->cancels, SIGTERM);
+	sigaddset(&crew->cancels, SIGHUP);
+	sigprocmask(SIG_BLOCK, &crew->cancels, &crew->before);
 	while (is_more(crew) || crew->n) {
 		bool could = true;
 
@@ -285,19 +288,6 @@ static void run(struct crew *crew)
 		else if (!could)
 			give_up(crew, crew->shared->next++, &why);
 	}
-}
-
-static void run_blocked(struct crew *crew)
-{
-	struct uspl_err why = { 0 };
-
-	/* Signals are noted while we wait, and at no other time: none is missed. */
-	sigemptyset(&crew->cancels);
-	sigaddset(&crew->cancels, SIGINT);
-	sigaddset(&crew->cancels, SIGTERM);
-	sigaddset(&crew->cancels, SIGHUP);
-	sigprocmask(SIG_BLOCK, &crew->cancels, &crew->before);
-	run(crew);
 	sigprocmask(SIG_SETMASK, &crew->before, NULL);
 	/* Members that a child was at when it died. */
 	uspl_fail(&why, USPL_E_SYSTEM, "the process that worked on it has ended by signal %d",

@@ -179,19 +179,17 @@ static int run(const struct fleet *fleet, struct search *search, struct uspl_err
 	return selects && !fleet->once ? look_again(fleet, search, worst) : worst;
 }
 
-/* This process itself does the work. */
-static int run_alone(const struct fleet *fleet)
-{
-	const struct crew_member member = { { .pid = fleet->sel->named.items[0] }, true };
-
-	return fleet->work.run(&member, fleet->work.ctx);
-}
-
 int fleet_run(const struct fleet *fleet, struct uspl_err *err)
 {
 	struct search search = { .sel = fleet->sel, .look = fleet->look, .ctx = fleet->work.ctx };
-	int rc = selection_is_many(fleet->sel) ? run(fleet, &search, err) : run_alone(fleet);
+	int rc;
 
+	/* On one process this process itself works. */
+	if (!selection_is_many(fleet->sel))
+		return fleet->work.run(&(struct crew_member){ { .pid = fleet->sel->named.items[0] },
+							      true },
+				       fleet->work.ctx);
+	rc = run(fleet, &search, err);
 	strmap_release(&search.known);
 	return rc;
 }

@@ -21,30 +21,27 @@ static void add_family(struct buf *out, const char *name, const char *help)
 	buf_addf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
 }
 
-/* A label's value: UTF-8, in which these three have a backslash before them. */
-static void add_value(struct buf *out, const char *text)
-{
-	auto_buf struct buf printable = { 0 };
-
-	text_add_printable(&printable, text, strlen(text), true);
-	for (const char *at = buf_str(&printable); *at; at++) {
-		if (*at == '\n')
-			buf_addstr(out, "\\n");
-		else if (*at == '"' || *at == '\\')
-			buf_addf(out, "\\%c", *at);
-		else
-			buf_add(out, at, 1);
-	}
-}
-
 static void add_infos(const metrics_update_vec *updates, struct buf *out)
 {
 	const struct metrics_update *update;
+	const char *text;
 
 	add_family(out, "uspl_update_info", "An update that is enabled on this machine.");
 	vec_for_each (updates, update) {
+		auto_buf struct buf shown = { 0 };
+
+		text = update->description ? update->description : "";
+		text_add_printable(&shown, text, strlen(text), true);
 		buf_addf(out, "uspl_update_info{id=\"%s\",description=\"", update->id);
-		add_value(out, update->description ? update->description : "");
+		/* A label's value: UTF-8, in which these three have a backslash before them. */
+		for (const char *at = buf_str(&shown); *at; at++) {
+			if (*at == '\n')
+				buf_addstr(out, "\\n");
+			else if (*at == '"' || *at == '\\')
+				buf_addf(out, "\\%c", *at);
+			else
+				buf_add(out, at, 1);
+		}
 		buf_addstr(out, "\"} 1\n");
 	}
 }

@@ -51,24 +51,6 @@ int pairs_add(pair_vec *pairs, const struct pair *pair, struct uspl_err *err)
 	return 0;
 }
 
-static int pair_target(const struct pairs_scope *scope, const struct update_target *target,
-		       enum pair_by by, const strvec *aliases, pair_vec *pairs,
-		       struct uspl_err *err)
-{
-	const struct module *module;
-	int rc = 0;
-
-	vec_for_each (scope->modules, module) {
-		struct pair pair = { target, module, scope->modules, .by = by };
-
-		if (rc || module->is_vdso || pairs_have_module(pairs, module) ||
-		    !is_target(target, module, by, aliases))
-			continue;
-		rc = pairs_add(pairs, &pair, err);
-	}
-	return rc;
-}
-
 /*
  * By build-ids first, which can't be mistaken; a name, which two targets of an update may share,
  * counts for what is left over.
@@ -78,14 +60,22 @@ static int pair_all(const struct pairs_scope *scope, const strvec *aliases, pair
 {
 	static const enum pair_by ways[] = { PAIR_BY_BUILD_ID, PAIR_BY_NAME, PAIR_BY_ALIAS };
 	const struct update_target *target;
+	const struct module *module;
+	int rc;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
-		vec_for_each (&scope->update->targets, target) {
-			int rc = pair_target(scope, target, ways[i], aliases, pairs, err);
+		vec_for_each (&scope->update->targets, target)
+			vec_for_each (scope->modules, module) {
+				struct pair pair = { target, module, scope->modules,
+						     .by = ways[i] };
 
-			if (rc)
-				return rc;
-		}
+				if (module->is_vdso || pairs_have_module(pairs, module) ||
+				    !is_target(target, module, ways[i], aliases))
+					continue;
+				rc = pairs_add(pairs, &pair, err);
+				if (rc)
+					return rc;
+			}
 	return 0;
 }
 

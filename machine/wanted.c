@@ -124,26 +124,14 @@ static int fail_damaged(const struct store *store, struct uspl_err *err)
 	return -USPL_E_FILE;
 }
 
-/* A line is "DIGEST  uspl-ID.tar.gz". */
-static int parse_line(const struct store *store, char *line, wanted_vec *list, struct uspl_err *err)
-{
-	static const char before[] = "  uspl-", after[] = ".tar.gz";
-	size_t len = strlen(line), n = strlen(after), hex = DIGEST_HEX - 1;
-
-	if (len <= hex + strlen(before) + n || strspn(line, "0123456789abcdef") != hex ||
-	    memcmp(line + hex, before, strlen(before)) != 0 || strcmp(line + len - n, after) != 0)
-		return fail_damaged(store, err);
-	line[len - n] = '\0';
-	return update_id_valid(line + hex + strlen(before))
-		       ? add_entry(store, line, line + hex + strlen(before), list, err)
-		       : fail_damaged(store, err);
-}
-
 static int read_list(const struct store *store, wanted_vec *list, struct uspl_err *err)
 {
+	static const char before[] = "  uspl-", after[] = ".tar.gz";
+	const size_t hex = DIGEST_HEX - 1, begin = hex + strlen(before), n = strlen(after);
 	auto_buf struct buf text = { 0 };
 	auto_close int fd = openat(store->fd, LIST, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	char *line, *end;
+	size_t len;
 	int rc;
 
 	if (fd < 0 && errno == ENOENT)
@@ -160,7 +148,16 @@ static int read_list(const struct store *store, wanted_vec *list, struct uspl_er
 	for (line = text.data; *line; line = end + 1) {
 		end = strchr(line, '\n');
 		*end = '\0';
-		rc = parse_line(store, line, list, err);
+		/* A line is "DIGEST  uspl-ID.tar.gz". */
+		len = strlen(line);
+		if (len <= begin + n || strspn(line, "0123456789abcdef") != hex ||
+		    memcmp(line + hex, before, strlen(before)) != 0 ||
+		    strcmp(line + len - n, after) != 0)
+			return fail_damaged(store, err);
+		line[len - n] = '\0';
+		if (!update_id_valid(line + begin))
+			return fail_damaged(store, err);
+		rc = add_entry(store, line, line + begin, list, err);
 		if (rc)
 			return rc;
 	}

@@ -76,25 +76,10 @@ void json_scan(const struct scan *scan, bool with_patch, struct json *json)
 	json_close(json, ']');
 }
 
-static void add_hooks(struct json *json, const struct update_target *target)
-{
-	const struct update_hook *hook;
-
-	json_open(json, "hooks", '[');
-	vec_for_each (&target->hooks, hook) {
-		json_open(json, NULL, '{');
-		json_string(json, "kind", hook_kind_name(hook->kind));
-		json_string(json, "name", hook->name);
-		json_string(json, "unit", hook->unit);
-		json_close(json, '}');
-	}
-	json_close(json, ']');
-	json_strings(json, "answers", &target->answers);
-}
-
 static void add_target(struct json *json, const struct update_target *target)
 {
 	const struct update_function *function;
+	const struct update_hook *hook;
 
 	json_open(json, NULL, '{');
 	json_string(json, "name", target->name);
@@ -112,7 +97,16 @@ static void add_target(struct json *json, const struct update_target *target)
 		json_close(json, '}');
 	}
 	json_close(json, ']');
-	add_hooks(json, target);
+	json_open(json, "hooks", '[');
+	vec_for_each (&target->hooks, hook) {
+		json_open(json, NULL, '{');
+		json_string(json, "kind", hook_kind_name(hook->kind));
+		json_string(json, "name", hook->name);
+		json_string(json, "unit", hook->unit);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+	json_strings(json, "answers", &target->answers);
 	json_close(json, '}');
 }
 

@@ -102,23 +102,6 @@ static int read_or_pass_over(struct scan *scan, pid_t pid, struct uspl_err *err)
 	return read_process(pid, true, scan, &failure) ? pass_over(scan, &failure, err) : 0;
 }
 
-static int read_all(struct scan *scan, struct uspl_err *err)
-{
-	auto_closedir DIR *dir = opendir("/proc");
-	struct dirent *entry;
-
-	if (!dir)
-		return uspl_fail_errno(err, "cannot open '/proc'");
-	while ((entry = readdir(dir))) {
-		pid_t pid;
-		int rc = cli_pid(entry->d_name, &pid, NULL) ? 0 : read_or_pass_over(scan, pid, err);
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 static int read_selected(const struct selection *sel, struct scan *scan, struct uspl_err *err)
 {
 	auto_vec census_vec selected = { 0 };
@@ -151,10 +134,25 @@ static int read_selected(const struct selection *sel, struct scan *scan, struct 
 
 int scan_processes(const struct selection *sel, struct scan *scan, struct uspl_err *err)
 {
+	auto_closedir DIR *dir = NULL;
+	const struct dirent *entry;
 	const pid_t *pid;
+	pid_t found;
+	int rc;
 
-	if (selection_is_empty(sel))
-		return read_all(scan, err);
+	if (selection_is_empty(sel)) {
+		dir = opendir("/proc");
+		if (!dir)
+			return uspl_fail_errno(err, "cannot open '/proc'");
+		while ((entry = readdir(dir))) {
+			if (cli_pid(entry->d_name, &found, NULL) != 0)
+				continue;
+			rc = read_or_pass_over(scan, found, err);
+			if (rc)
+				return rc;
+		}
+		return 0;
+	}
 	vec_for_each (&sel->named, pid) {
 		struct uspl_err failure = { 0 }, *item;
 

@@ -84,27 +84,11 @@ static int add_memory(struct file *file, const struct proc *proc, const char *na
 	return 0;
 }
 
-static void add_symbols(struct file *file, const struct region *region)
-{
-	const struct region_range *name;
-
-	vec_for_each (&region->names, name) {
-		Elf64_Sym elf = {
-			.st_name = add_name(file, name->name),
-			.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
-			.st_shndx = (uint16_t)(file->sections.n - 1),
-			.st_value = name->addr,
-			.st_size = name->size,
-		};
-
-		buf_add(&file->symbols, &elf, sizeof(elf));
-	}
-}
-
 static int add_region(struct file *file, const struct proc *proc, const struct region *region,
 		      struct uspl_err *err)
 {
 	char name[sizeof(".text.uspl-") + USPL_ID_MAX];
+	const struct region_range *function;
 	int rc;
 
 	if (!region->text_len)
@@ -114,7 +98,17 @@ static int add_region(struct file *file, const struct proc *proc, const struct r
 	if (rc)
 		return rc;
 	file->sections.items[file->sections.n - 1].sh_flags |= SHF_EXECINSTR;
-	add_symbols(file, region);
+	vec_for_each (&region->names, function) {
+		Elf64_Sym elf = {
+			.st_name = add_name(file, function->name),
+			.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+			.st_shndx = (uint16_t)(file->sections.n - 1),
+			.st_value = function->addr,
+			.st_size = function->size,
+		};
+
+		buf_add(&file->symbols, &elf, sizeof(elf));
+	}
 	/* Debuggers know one section of frames only. */
 	if (!region->eh_frame_len || file->has_frames)
 		return 0;

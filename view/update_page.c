@@ -224,39 +224,30 @@ static int add_function(const struct looked *looked, const struct region_site *s
 	return page_diff_add(&was, &is, out, err);
 }
 
-static int add_region(const struct proc *proc, const struct scan_process *process,
-		      const struct region *region, struct buf *out, struct uspl_err *err)
-{
-	const struct module *module = module_at(&process->modules, region->module);
-	auto_image struct image *image = NULL;
-	struct looked looked = { proc, process, region, NULL };
-	const struct region_site *site;
-
-	if (module && module_image(proc, module, &image, NULL) == 0)
-		looked.image = image;
-	vec_for_each (&region->sites, site) {
-		int rc = add_function(&looked, site, out, err);
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 /* All functions, as the first process has them that has all of it. */
 static int add_functions(const struct scan_update *update, struct buf *out, struct uspl_err *err)
 {
 	const struct scan_presence *presence = update->presences.items;
+	const struct scan_process *process = presence->process;
 	auto_proc struct proc *proc = NULL;
 	const struct region **region;
-	int rc = proc_open_readonly(presence->process->pid, &proc, err);
+	const struct region_site *site;
+	int rc = proc_open_readonly(process->pid, &proc, err);
 
 	if (rc)
 		return rc;
 	vec_for_each (&presence->status.regions, region) {
-		rc = add_region(proc, presence->process, *region, out, err);
-		if (rc)
-			return rc;
+		const struct module *module = module_at(&process->modules, (*region)->module);
+		auto_image struct image *image = NULL;
+		struct looked looked = { proc, process, *region, NULL };
+
+		if (module && module_image(proc, module, &image, NULL) == 0)
+			looked.image = image;
+		vec_for_each (&(*region)->sites, site) {
+			rc = add_function(&looked, site, out, err);
+			if (rc)
+				return rc;
+		}
 	}
 	return 0;
 }

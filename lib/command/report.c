@@ -96,27 +96,22 @@ static void add_names(const struct report *report, struct buf *out)
 	}
 }
 
-/* The line where no code was switched, and none would have been. */
-static void pending_line(const struct report *report, struct buf *out)
+static void success_line(const struct report *report, struct buf *out)
 {
-	if (report->direction == TRANSITION_OFF) {
+	size_t n = report_count(&report->regions);
+
+	/* No code was switched, and none would have been. */
+	if (only_pending(report) && report->direction == TRANSITION_OFF) {
 		buf_addf(out, "undone %s in pid %d: it was pending for ", report->id, report->pid);
 		add_names(report, out);
 		buf_addstr(out, "\n");
 		return;
 	}
-	buf_addf(out, "%spending %s in pid %d: ", report->already ? "already " : "", report->id,
-		 report->pid);
-	add_names(report, out);
-	buf_addf(out, " %s not loaded\n", report->pending.n == 1 ? "is" : "are");
-}
-
-static void success_line(const struct report *report, struct buf *out)
-{
-	size_t n = report_count(&report->regions);
-
 	if (only_pending(report)) {
-		pending_line(report, out);
+		buf_addf(out, "%spending %s in pid %d: ", report->already ? "already " : "",
+			 report->id, report->pid);
+		add_names(report, out);
+		buf_addf(out, " %s not loaded\n", report->pending.n == 1 ? "is" : "are");
 		return;
 	}
 	buf_addf(out, "%s %s %s pid %d",
@@ -136,32 +131,29 @@ static void success_line(const struct report *report, struct buf *out)
 	buf_addstr(out, "\n");
 }
 
-static void failure_json(const struct report *report, const struct uspl_err *err, struct buf *out)
-{
-	auto_json struct json json = { 0 };
-
-	open_object(&json, report);
-	json_string(&json, "state",
-		    uspl_code_status((int)err->code) == USPL_STATUS_REFUSED ? "refused" : "failed");
-	json_string(&json, "error", uspl_code_name((int)err->code));
-	json_string(&json, "message", err->msg);
-	add_hooks(&json, report);
-	report_changed(&json, report,
-		       err->code == USPL_E_STRANDED || err->code == USPL_E_UNFINISHED);
-	close_object(&json, out);
-}
-
 void report_outcome(const struct report *report, const struct uspl_err *err, bool json,
 		    struct buf *out)
 {
-	if (err && json)
-		failure_json(report, err, out);
-	else if (!err && report->checked)
+	auto_json struct json failure = { 0 };
+
+	if (!err && report->checked) {
 		report_outlook(report, json, out);
-	else if (json)
+	} else if (!err && json) {
 		success_json(report, out);
-	else if (!err)
+	} else if (!err) {
 		success_line(report, out);
+	} else if (json) {
+		open_object(&failure, report);
+		json_string(&failure, "state",
+			    uspl_code_status((int)err->code) == USPL_STATUS_REFUSED ? "refused"
+										    : "failed");
+		json_string(&failure, "error", uspl_code_name((int)err->code));
+		json_string(&failure, "message", err->msg);
+		add_hooks(&failure, report);
+		report_changed(&failure, report,
+			       err->code == USPL_E_STRANDED || err->code == USPL_E_UNFINISHED);
+		close_object(&failure, out);
+	}
 }
 
 int report_add_pending(struct report *report, const char *name, struct uspl_err *err)

@@ -305,11 +305,13 @@ int agent_require_alone(const struct inject_agent *agent, struct uspl_err *err)
 	return rc;
 }
 
-static void agent_release(struct inject_agent *agent)
+void agent_free(struct inject_agent *agent)
 {
 	const pid_t *tid;
 	sigset_t old;
 
+	if (!agent)
+		return;
 	thread_guard(&old);
 	vec_for_each (&agent->carriers, tid)
 		agent->kept = agent->kept || !has_left(agent, *tid);
@@ -319,12 +321,6 @@ static void agent_release(struct inject_agent *agent)
 		log_info("inject", "cannot clear the slack at 0x%" PRIx64, agent->addr);
 	vec_release(&agent->carriers);
 	vec_release(&agent->left);
-}
-
-void agent_free(struct inject_agent *agent)
-{
-	if (agent)
-		agent_release(agent);
 	free(agent);
 }
 

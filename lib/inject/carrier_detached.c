@@ -198,35 +198,21 @@ static bool has_time(const struct carrier *carrier, int64_t deadline)
 				  task_state(proc, carrier->thread.tid) == 'R');
 }
 
-/*
- * Looks again and again until it is done, or nothing more is to be expected: *ret_over. 0 in
- * *ret_done if it isn't done.
- */
-static int watch(const struct carrier *carrier, int64_t deadline, uint64_t *ret_done,
-		 bool *ret_over, struct uspl_err *err)
+int carrier_await(struct carrier *carrier, size_t *ret_done, struct uspl_err *err)
 {
+	int64_t deadline = clock_now_ns() + CARRIER_RUN_NS;
 	bool quick = !carrier_requests(carrier, INJECT_SYSCALL), over = false;
 	uint64_t done = 0;
-	int rc = 0;
+	int rc;
 
-	for (int look = 0; !rc && !done && !over && has_time(carrier, deadline); look++) {
+	/* Looks again and again until it is done, or nothing more is to be expected. */
+	for (int look = 0; !done && !over && has_time(carrier, deadline); look++) {
 		pause_before(look, quick);
 		over = is_over(carrier);
 		rc = read_done(carrier, &done, err);
+		if (rc)
+			return rc;
 	}
-	*ret_done = done;
-	*ret_over = over;
-	return rc;
-}
-
-int carrier_await(struct carrier *carrier, size_t *ret_done, struct uspl_err *err)
-{
-	uint64_t done;
-	bool over;
-	int rc = watch(carrier, clock_now_ns() + CARRIER_RUN_NS, &done, &over, err);
-
-	if (rc)
-		return rc;
 	if (done)
 		return collect(carrier, done, ret_done, err);
 	if (!over)

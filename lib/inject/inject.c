@@ -383,35 +383,29 @@ int inject_run_mapping(const struct proc *proc, taddr result_page, struct inject
 	return inject_run_in(proc, &choice, reqs, n, ret_done, err);
 }
 
-/*
- * Requests for the pages behind the first slice, the last ones first, and one to unmap all. Pages
- * of rings are left to that one: they are addresses for the most part.
- */
-static size_t unmap_requests(const struct proc *proc, taddr addr, uint64_t len,
-			     struct inject_req *reqs)
-{
-	uint64_t slice = len / UNMAP_SLICES_MAX / PAGE * PAGE + UNMAP_SLICE;
-	size_t count = 0;
-
-	for (uint64_t at = len, n; at > INJECT_UNMAP_FIRST; at -= n) {
-		const struct mapping *map;
-
-		n = at - INJECT_UNMAP_FIRST < slice ? at - INJECT_UNMAP_FIRST : slice;
-		map = proc_mapping_at(proc, addr + at - n);
-		if (map && !map->shared)
-			reqs[count++] =
-				inject_syscall(SYS_madvise, addr + at - n, n, MADV_DONTNEED);
-	}
-	reqs[count++] = inject_syscall(SYS_munmap, addr, len, 0);
-	return count;
-}
-
 int inject_unmap(const struct proc *proc, taddr addr, uint64_t len, struct uspl_err *err)
 {
+	uint64_t slice = len / UNMAP_SLICES_MAX / PAGE * PAGE + UNMAP_SLICE;
 	struct inject_req reqs[INJECT_MAX];
-	size_t n = unmap_requests(proc, addr, len, reqs), done;
+	size_t n = 0, done;
 	struct inject_choice choice = { 0 };
-	int rc = agent_new(proc, NULL, &choice.agent, err);
+	int rc;
+
+	/*
+	 * The pages behind the first slice, the last ones first, and then all. Pages of rings are
+	 * left to that: they are addresses for the most part.
+	 */
+	for (uint64_t at = len, part; at > INJECT_UNMAP_FIRST; at -= part) {
+		const struct mapping *map;
+
+		part = at - INJECT_UNMAP_FIRST < slice ? at - INJECT_UNMAP_FIRST : slice;
+		map = proc_mapping_at(proc, addr + at - part);
+		if (map && !map->shared)
+			reqs[n++] =
+				inject_syscall(SYS_madvise, addr + at - part, part, MADV_DONTNEED);
+	}
+	reqs[n++] = inject_syscall(SYS_munmap, addr, len, 0);
+	rc = agent_new(proc, NULL, &choice.agent, err);
 
 	if (!rc)
 		rc = agent_require_alone(choice.agent, err);

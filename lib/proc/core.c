@@ -177,29 +177,11 @@ static int read_notes(struct core *core, const Elf64_Phdr *segment, struct uspl_
 	return 0;
 }
 
-/* A segment's bytes, to where they were. */
-static int copy_segment(const struct core *core, const Elf64_Phdr *segment, void *piece,
-			struct uspl_err *err)
-{
-	for (uint64_t at = 0; at < segment->p_filesz;) {
-		uint64_t left = segment->p_filesz - at, len = left < PIECE ? left : PIECE;
-		int rc = read_at(core, segment->p_offset + at, piece, len, err);
-
-		if (rc)
-			return rc;
-		if (pwrite(core->proc->mem_fd, piece, len, (off_t)(segment->p_vaddr + at)) !=
-		    (ssize_t)len)
-			return uspl_fail_errno(err, "cannot keep what '%s' has", core->path);
-		at += len;
-	}
-	return 0;
-}
-
 static int copy_memory(struct core *core, struct uspl_err *err)
 {
 	auto_free void *piece = malloc(PIECE);
 	const Elf64_Phdr *segment;
-	uint64_t left = COPY_MAX;
+	uint64_t left = COPY_MAX, len;
 
 	if (!piece)
 		return uspl_fail_nomem(err);
@@ -218,9 +200,17 @@ static int copy_memory(struct core *core, struct uspl_err *err)
 					 "'%s' has more than %llu MiB of constants and code",
 					 core->path, COPY_MAX >> 20);
 		left -= segment->p_filesz;
-		rc = copy_segment(core, segment, piece, err);
-		if (rc)
-			return rc;
+		for (uint64_t at = 0; at < segment->p_filesz; at += len) {
+			len = segment->p_filesz - at < PIECE ? segment->p_filesz - at : PIECE;
+			rc = read_at(core, segment->p_offset + at, piece, len, err);
+			if (rc)
+				return rc;
+			/* To where it was. */
+			if (pwrite(core->proc->mem_fd, piece, len,
+				   (off_t)(segment->p_vaddr + at)) != (ssize_t)len)
+				return uspl_fail_errno(err, "cannot keep what '%s' has",
+						       core->path);
+		}
 	}
 	return 0;
 }

@@ -137,25 +137,6 @@ static int read_needed(struct dynsyms *dyn, struct uspl_err *err)
 	return 0;
 }
 
-/* How many symbols there are if the chain that begins with `last` is the last one; 0: unknown. */
-static int end_of_chain(const struct dynsyms *dyn, taddr chains, uint32_t first, uint32_t last,
-			size_t *ret, struct uspl_err *err)
-{
-	/* The last one of a chain has its lowest bit set. */
-	for (uint32_t link = 0; !(link & 1) && last < SYMS_MAX; last++) {
-		bool there;
-		int rc = read_part(dyn, chains + (last - first) * sizeof(link), &link, sizeof(link),
-				   &there, err);
-
-		if (rc || !there) {
-			*ret = 0;
-			return rc;
-		}
-	}
-	*ret = last;
-	return 0;
-}
-
 /*
  * The number of symbols by the GNU hash table: the end of the chain that begins last. 0 if it can't
  * be told.
@@ -167,7 +148,7 @@ static int count_by_gnu_hash(const struct dynsyms *dyn, size_t *ret, struct uspl
 	} header;
 	taddr hash = pointer(dyn, DT_GNU_HASH);
 	auto_free void *buckets = NULL;
-	uint32_t last = 0;
+	uint32_t last = 0, link = 0;
 	bool there;
 	int rc = read_part(dyn, hash, &header, sizeof(header), &there, err);
 
@@ -184,8 +165,16 @@ static int count_by_gnu_hash(const struct dynsyms *dyn, size_t *ret, struct uspl
 		*ret = header.first;
 		return 0;
 	}
-	return end_of_chain(dyn, hash + header.buckets * sizeof(uint32_t), header.first, last, ret,
-			    err);
+	/* The last one of a chain has its lowest bit set. */
+	hash += header.buckets * sizeof(uint32_t);
+	for (; !(link & 1) && last < SYMS_MAX; last++) {
+		rc = read_part(dyn, hash + (last - header.first) * sizeof(link), &link,
+			       sizeof(link), &there, err);
+		if (rc || !there)
+			return rc;
+	}
+	*ret = last;
+	return 0;
 }
 
 static int set_version(struct dynsyms *dyn, uint16_t index, uint64_t name, struct uspl_err *err)

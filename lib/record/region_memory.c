@@ -42,33 +42,25 @@ static int by_order(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* All there are, in the order of their addresses. */
-static int read_all(const struct proc *proc, region_vec *regions, struct uspl_err *err)
+int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err)
 {
+	auto_regions region_vec regions = { 0 };
 	struct registry registry;
 	struct record record;
 	int rc;
 
 	registry_begin(&registry, proc, RECORD_UPDATE);
 	while ((rc = registry_next(&registry, &record, err)) > 0) {
-		struct region *region = vec_push(regions);
+		struct region *region = vec_push(&regions);
 
 		rc = region ? read_region(proc, &record, region, err) : uspl_fail_nomem(err);
 		if (rc)
 			return rc;
-		if (regions->n > REGIONS_MAX)
+		if (regions.n > REGIONS_MAX)
 			return uspl_fail(err, USPL_E_HOSTILE,
 					 "pid %d holds more than %u records of updates", proc->pid,
 					 REGIONS_MAX);
 	}
-	return rc;
-}
-
-int regions_read(const struct proc *proc, region_vec *ret, struct uspl_err *err)
-{
-	auto_regions region_vec regions = { 0 };
-	int rc = read_all(proc, &regions, err);
-
 	if (rc)
 		return rc;
 	rc = chain_slots_place(proc, &regions, err);

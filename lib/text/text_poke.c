@@ -48,12 +48,6 @@ static struct inject_req protect(taddr from, taddr to, int prot)
 	return inject_syscall(SYS_mprotect, from, to - from, (uint64_t)prot);
 }
 
-static int protection_of(const struct mapping *map)
-{
-	return (map->read ? PROT_READ : 0) | (map->write ? PROT_WRITE : 0) |
-	       (map->exec ? PROT_EXEC : 0);
-}
-
 /* Words in one mapping. */
 struct stretch {
 	size_t first, n;
@@ -177,7 +171,9 @@ static int find_stretch(const struct text_poke *poke, size_t first, size_t n, st
 				 .n = fit,
 				 .from = items[first].addr & ~(PAGE - 1),
 				 .to = (items[first + fit - 1].addr + PAGE) & ~(PAGE - 1),
-				 .prot = protection_of(map) };
+				 .prot = (map->read ? PROT_READ : 0) |
+					 (map->write ? PROT_WRITE : 0) |
+					 (map->exec ? PROT_EXEC : 0) };
 	return 0;
 }
 

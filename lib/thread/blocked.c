@@ -112,38 +112,28 @@ struct blocked_thread *blocked_find(struct blocked *blocked, pid_t tid)
 		       sizeof(*blocked->threads.items), tid_to_thread);
 }
 
-/* The threads of that list, which is sorted: copies of those that are known, and new ones. */
-static int merge(struct blocked *blocked, const tid_vec *tids, blocked_thread_vec *ret)
+static int list_threads(struct blocked *blocked, struct uspl_err *err)
 {
+	auto_vec tid_vec tids = { 0 };
+	auto_vec blocked_thread_vec fresh = { 0 };
+	struct blocked_thread *thread, *known;
 	const pid_t *tid;
+	int rc = tasks_list(blocked->proc, &tids, err);
 
-	vec_for_each (tids, tid) {
-		const struct blocked_thread *known = blocked_find(blocked, *tid);
-		struct blocked_thread *thread = vec_push(ret);
-
+	if (rc)
+		return rc;
+	qsort(tids.items, tids.n, sizeof(*tids.items), by_tid);
+	/* Copies of those that are known, and new ones. */
+	vec_for_each (&tids, tid) {
+		known = blocked_find(blocked, *tid);
+		thread = vec_push(&fresh);
 		if (!thread)
-			return -1;
-		if (known)
-			*thread = *known;
-		else
-			*thread = (struct blocked_thread){ .tid = *tid, .count.fd = -1 };
+			return uspl_fail_nomem(err);
+		*thread = known ? *known : (struct blocked_thread){ .tid = *tid, .count.fd = -1 };
 	}
-	return 0;
-}
-
-/* Makes blocked->threads those of the list. The descriptors move along with the threads. */
-static int take_list(struct blocked *blocked, const tid_vec *tids, struct uspl_err *err)
-{
-	blocked_thread_vec fresh = { 0 };
-	struct blocked_thread *thread;
-
-	if (merge(blocked, tids, &fresh) != 0) {
-		vec_release(&fresh);
-		return uspl_fail_nomem(err);
-	}
+	/* The descriptors move along with the threads. */
 	vec_for_each (&fresh, thread) {
-		struct blocked_thread *known = blocked_find(blocked, thread->tid);
-
+		known = blocked_find(blocked, thread->tid);
 		if (known)
 			known->count.fd = -1;
 		else
@@ -153,20 +143,10 @@ static int take_list(struct blocked *blocked, const tid_vec *tids, struct uspl_e
 		runcount_close(&thread->count);
 	vec_release(&blocked->threads);
 	blocked->threads = fresh;
+	fresh = (blocked_thread_vec){ 0 };
 	blocked->last_id = 0;
 	blocked->added_up = false;
 	return 0;
-}
-
-static int list_threads(struct blocked *blocked, struct uspl_err *err)
-{
-	auto_vec tid_vec tids = { 0 };
-	int rc = tasks_list(blocked->proc, &tids, err);
-
-	if (rc)
-		return rc;
-	qsort(tids.items, tids.n, sizeof(*tids.items), by_tid);
-	return take_list(blocked, &tids, err);
 }
 
 static void look_at_moved(struct blocked *blocked)

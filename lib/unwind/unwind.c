@@ -126,31 +126,16 @@ static const struct cfi *cfi_at(const struct unwinder *unwinder, taddr pc)
 	return NULL;
 }
 
-static bool mould_rule(const struct unwinder *unwinder, taddr pc, struct unwind_rule *rule)
-{
-	const struct unwind_mould *mould;
-
-	vec_for_each (&unwinder->moulds, mould) {
-		int depth = pc >= mould->start && pc < mould->end
-				    ? mould->depth((pc - mould->start) % mould->unit)
-				    : -1;
-
-		if (depth < 0)
-			continue;
-		unwind_rule_plain(rule, depth);
-		return true;
-	}
-	return false;
-}
-
 /*
  * The rule for an address; NULL only when out of memory. A rule that isn't known is cached as well.
  */
 static const struct unwind_rule *rule_at(struct unwinder *unwinder, taddr pc)
 {
 	struct unwind_rule **slot = &unwinder->cache[(pc ^ pc >> 12) & (UNWIND_CACHE_SLOTS - 1)];
+	const struct unwind_mould *mould;
 	const struct cfi *cfi;
 	Dwarf_Frame *frame;
+	int depth;
 
 	if (*slot && (*slot)->pc == pc)
 		return *slot;
@@ -163,9 +148,21 @@ static const struct unwind_rule *rule_at(struct unwinder *unwinder, taddr pc)
 	memset(*slot, 0, sizeof(**slot));
 	(*slot)->pc = pc;
 	cfi = cfi_at(unwinder, pc);
-	(*slot)->known = cfi ? dwarf_cfi_addrframe(cfi->cfi, pc - cfi->bias, &frame) == 0 &&
-					 unwind_rule_compile(*slot, frame)
-			     : mould_rule(unwinder, pc, *slot);
+	if (cfi) {
+		(*slot)->known = dwarf_cfi_addrframe(cfi->cfi, pc - cfi->bias, &frame) == 0 &&
+				 unwind_rule_compile(*slot, frame);
+		return *slot;
+	}
+	vec_for_each (&unwinder->moulds, mould) {
+		if (pc < mould->start || pc >= mould->end)
+			continue;
+		depth = mould->depth((pc - mould->start) % mould->unit);
+		if (depth < 0)
+			continue;
+		unwind_rule_plain(*slot, depth);
+		(*slot)->known = true;
+		break;
+	}
 	return *slot;
 }
 

@@ -110,33 +110,28 @@ static bool is_listed(const struct buf *data, const struct index_entry *entry)
 	return data->len == entry->size && !strcmp(digest, entry->sha256);
 }
 
-static int fetch_file(const struct remote *remote, const struct index_entry *entry,
-		      const char *path, struct uspl_err *err)
-{
-	auto_buf struct buf kept = { 0 }, data = { 0 };
-	int rc;
-
-	if (file_read(path, &kept, NULL) == 0 && is_listed(&kept, entry))
-		return 0;
-	rc = download(remote->url, entry->file, entry->size, remote->cacert, &data, err);
-	if (rc)
-		return rc;
-	if (!is_listed(&data, entry))
-		return uspl_fail(err, USPL_E_UNTRUSTED,
-				 "'%s' at '%s' is not the file that the index lists", entry->file,
-				 remote->url);
-	return file_write(path, data.data, data.len, err);
-}
-
 int remote_fetch(const struct remote *remote, const struct index_entry *entry, char **ret,
 		 struct uspl_err *err)
 {
 	auto_free char *path = file_join(remote->folder, entry->file);
 	auto_free char *signature = path ? signature_path(path) : NULL;
-	int rc = signature ? fetch_file(remote, entry, path, err) : uspl_fail_nomem(err);
+	auto_buf struct buf kept = { 0 }, data = { 0 };
+	int rc = 0;
 
-	if (rc)
-		return rc;
+	if (!signature)
+		return uspl_fail_nomem(err);
+	if (file_read(path, &kept, NULL) != 0 || !is_listed(&kept, entry)) {
+		rc = download(remote->url, entry->file, entry->size, remote->cacert, &data, err);
+		if (rc)
+			return rc;
+		if (!is_listed(&data, entry))
+			return uspl_fail(err, USPL_E_UNTRUSTED,
+					 "'%s' at '%s' is not the file that the index lists",
+					 entry->file, remote->url);
+		rc = file_write(path, data.data, data.len, err);
+		if (rc)
+			return rc;
+	}
 	if (entry->has_signature)
 		rc = fetch_signature(remote, entry->file, path, err);
 	else

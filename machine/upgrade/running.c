@@ -90,21 +90,6 @@ static struct running_process *begin_process(struct running *running,
 	return process;
 }
 
-static int add_module(struct running_process *process, const char *line, struct uspl_err *err)
-{
-	size_t len = strcspn(line, " ");
-	struct running_module *module;
-
-	if (!process || !line[len])
-		return 0;
-	module = vec_push(&process->modules);
-	if (!module)
-		return uspl_fail_nomem(err);
-	module->build_id = *line == '-' ? strdup("") : strndup(line, len);
-	module->path = strdup(line + len + 1);
-	return module->build_id && module->path ? 0 : uspl_fail_nomem(err);
-}
-
 static int take_lines(char *text, struct running *ret, struct uspl_err *err)
 {
 	struct running_process *process = NULL;
@@ -112,16 +97,28 @@ static int take_lines(char *text, struct running *ret, struct uspl_err *err)
 
 	while ((line = strsep(&rest, "\n"))) {
 		struct census_process known = { 0 };
-		int rc = 0;
+		struct running_module *module;
+		size_t len;
 
 		if (sscanf(line, "P %d %" SCNu64, &known.pid, &known.starttime) == 2) {
 			process = begin_process(ret, &known);
-			rc = process ? 0 : uspl_fail_nomem(err);
-		} else if (!strncmp(line, "M ", 2)) {
-			rc = add_module(process, line + 2, err);
+			if (!process)
+				return uspl_fail_nomem(err);
+			continue;
 		}
-		if (rc)
-			return rc;
+		if (strncmp(line, "M ", 2) != 0 || !process)
+			continue;
+		line += 2;
+		len = strcspn(line, " ");
+		if (!line[len])
+			continue;
+		module = vec_push(&process->modules);
+		if (!module)
+			return uspl_fail_nomem(err);
+		module->build_id = *line == '-' ? strdup("") : strndup(line, len);
+		module->path = strdup(line + len + 1);
+		if (!module->build_id || !module->path)
+			return uspl_fail_nomem(err);
 	}
 	return 0;
 }

@@ -122,37 +122,30 @@ int supply_find(const struct supply *supply, const char *source, const char *fro
 	return 0;
 }
 
-/* What is in the file is what the index says of it. */
-static int check_entry(const struct supply_update *item, const char *path, struct uspl_err *err)
-{
-	const struct update_upgrade *upgrade = &item->entry.upgrade;
-	auto_update struct update *update = NULL;
-	int rc = update_read(path, &update, err);
-
-	if (rc)
-		return rc;
-	if (!strcmp(update->id, item->entry.id) && update->upgrade.source &&
-	    !strcmp(update->upgrade.source, upgrade->source) &&
-	    !strcmp(update->upgrade.from, upgrade->from) &&
-	    !strcmp(update->upgrade.to, upgrade->to))
-		return 0;
-	return uspl_fail(err, USPL_E_FILE, "'%s' is another update than the index says",
-			 item->entry.file);
-}
-
 int supply_fetch(const struct supply *supply, struct supply_update *update, struct uspl_err *err)
 {
+	const struct update_upgrade *listed = &update->entry.upgrade;
+	auto_update struct update *fetched = NULL;
 	auto_free char *path = NULL;
 	int rc;
 
 	if (update->path)
 		return 0;
 	rc = remote_fetch(&supply->remote, &update->entry, &path, err);
-	if (!rc)
-		rc = check_entry(update, path, err);
-	if (!rc)
-		update->path = take_ptr(path);
-	return rc;
+	if (rc)
+		return rc;
+	rc = update_read(path, &fetched, err);
+	if (rc)
+		return rc;
+	/* What is in the file is what the index says of it. */
+	if (strcmp(fetched->id, update->entry.id) != 0 || !fetched->upgrade.source ||
+	    strcmp(fetched->upgrade.source, listed->source) != 0 ||
+	    strcmp(fetched->upgrade.from, listed->from) != 0 ||
+	    strcmp(fetched->upgrade.to, listed->to) != 0)
+		return uspl_fail(err, USPL_E_FILE, "'%s' is another update than the index says",
+				 update->entry.file);
+	update->path = take_ptr(path);
+	return 0;
 }
 
 const char *supply_version(const struct supply *supply, const char *source, const char *build_id,
