@@ -440,9 +440,9 @@ static int turn(struct daemon *daemon, struct uspl_err *err)
 		[SIGNAL] = { daemon->signal_fd, POLLIN, 0 },
 		[QUESTION] = { daemon->socket_fd, POLLIN, 0 },
 	};
-	size_t n_opened = daemon->opened.n;
 	struct signalfd_siginfo info;
 	bool lost = false;
+	size_t n_opened;
 	int rc = 0;
 
 	for (size_t i = 0; i < BATCHES_MAX; i++)
@@ -471,6 +471,7 @@ static int turn(struct daemon *daemon, struct uspl_err *err)
 		rc = take_execs(daemon, err);
 	/* Each of the processes has opened a library that is meant: to map it, or to read it. */
 	if (!rc && fds[OPEN].revents) {
+		n_opened = daemon->opened.n;
 		rc = open_events_read(daemon->open_fd, &daemon->opened, &lost, err);
 		daemon->n_opens += daemon->opened.n - n_opened;
 		if (daemon->opened.n && !daemon->opened_due)
