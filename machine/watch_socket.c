@@ -88,7 +88,8 @@ static void add_reason(struct json_object *process, watch_reason_vec *ret)
 		.pid = json_object_get_int(json_object_object_get(process, "pid")),
 		.id = strdup(id),
 		.message = strdup(message),
-		.waiting = !strcmp(state, "waiting"),
+		/* One that is worked on again had a reason that may pass. */
+		.waiting = strcmp(state, "refused") != 0,
 	};
 	if (reason->id && reason->message)
 		return;
