@@ -23,48 +23,36 @@
 /* What a function that the agent calls has for itself. The agent only needs its frame. */
 #define CALL_ROOM 32768
 
-/*
- * The registers of the floating point unit and of vectors: all that there are, or, on a processor
- * without XSAVE, what FXSAVE writes. The kernel has no NT_X86_XSTATE there
- * (arch/x86/kernel/fpu/regset.c: ENODEV).
- */
-static int read_extended(struct carrier *carrier, struct uspl_err *err)
-{
-	static const int notes[] = { NT_X86_XSTATE, NT_PRFPREG };
-	pid_t tid = carrier->thread.tid;
-
-	for (size_t i = 0; i < ARRAY_SIZE(notes); i++) {
-		struct iovec iov = { carrier->xstate.data, XSTATE_MAX };
-
-		carrier->xstate_note = notes[i];
-		carrier->xstate.len = 0;
-		if (ptrace(PTRACE_GETREGSET, tid, (void *)(long)notes[i], &iov) == 0) {
-			carrier->xstate.len = iov.iov_len;
-			return 0;
-		}
-		if (errno != ENODEV && errno != EINVAL)
-			return uspl_fail_errno(err, "cannot read the state of thread %d", tid);
-	}
-	return uspl_fail(err, USPL_E_UNSUPPORTED,
-			 "neither XSAVE nor FXSAVE: the kernel doesn't give the extended state of "
-			 "thread %d",
-			 tid);
-}
-
 static int read_state(struct carrier *carrier, struct uspl_err *err)
 {
-	int rc;
+	/*
+	 * The registers of the floating point unit and of vectors: all that there are, or, on a
+	 * processor without XSAVE, what FXSAVE writes. The kernel has no NT_X86_XSTATE there
+	 * (arch/x86/kernel/fpu/regset.c: ENODEV).
+	 */
+	static const int notes[] = { NT_X86_XSTATE, NT_PRFPREG };
+	pid_t tid = carrier->thread.tid;
 
 	buf_addzero(&carrier->xstate, XSTATE_MAX);
 	if (carrier->xstate.oom)
 		return uspl_fail_nomem(err);
-	rc = read_extended(carrier, err);
-	if (rc)
-		return rc;
-	if (ptrace(PTRACE_GETSIGMASK, carrier->thread.tid, sizeof(carrier->sigmask),
-		   &carrier->sigmask) != 0)
-		return uspl_fail_errno(err, "cannot read the state of thread %d",
-				       carrier->thread.tid);
+	carrier->xstate.len = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(notes) && !carrier->xstate.len; i++) {
+		struct iovec iov = { carrier->xstate.data, XSTATE_MAX };
+
+		carrier->xstate_note = notes[i];
+		if (ptrace(PTRACE_GETREGSET, tid, (void *)(long)notes[i], &iov) == 0)
+			carrier->xstate.len = iov.iov_len;
+		else if (errno != ENODEV && errno != EINVAL)
+			return uspl_fail_errno(err, "cannot read the state of thread %d", tid);
+	}
+	if (!carrier->xstate.len)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "neither XSAVE nor FXSAVE: the kernel doesn't give the extended "
+				 "state of thread %d",
+				 tid);
+	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(carrier->sigmask), &carrier->sigmask) != 0)
+		return uspl_fail_errno(err, "cannot read the state of thread %d", tid);
 	return 0;
 }
 

@@ -36,12 +36,14 @@ static bool read_limits(pid_t pid, struct old_limits *ret)
 	return any;
 }
 
-/* As far as it is permitted: a hard limit is root's to raise. */
-static bool raise_limits(pid_t pid, const struct old_limits *old)
+/* In the child. The child says with a byte whether there is something to be put back. */
+static void keep(pid_t pid, const struct old_limits *old, int told, int says)
 {
 	static const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
-	bool any = false;
+	char any = 0;
 
+	setsid();
+	/* As far as it is permitted: a hard limit is root's to raise. */
 	for (size_t i = 0; i < ARRAY_SIZE(lifted); i++) {
 		const struct rlimit most = { old->limits[i].rlim_max, old->limits[i].rlim_max };
 
@@ -51,16 +53,6 @@ static bool raise_limits(pid_t pid, const struct old_limits *old)
 		       (most.rlim_cur != old->limits[i].rlim_cur &&
 			prlimit(pid, lifted[i], &most, NULL) == 0);
 	}
-	return any;
-}
-
-/* In the child. The child says with a byte whether there is something to be put back. */
-static void keep(pid_t pid, const struct old_limits *old, int told, int says)
-{
-	char any;
-
-	setsid();
-	any = raise_limits(pid, old);
 	if (write(says, &any, 1) == 1 && any)
 		while (read(told, &any, 1) < 0 && errno == EINTR)
 			;

@@ -69,30 +69,10 @@ int hold_memory(struct proc *proc, taddr addr, struct uspl_err *err)
 	return add_piece(proc->remains, &piece, err);
 }
 
-static int hold_file(struct remains *remains, const struct module *module, int fd,
-		     struct uspl_err *err)
-{
-	const Elf64_Phdr *phdr;
-	int rc = add_file(remains, module->start, fd, err);
-
-	if (rc)
-		return rc;
-	vec_for_each (&module->phdrs, phdr) {
-		const struct remains_piece piece = { phdr->p_vaddr + (uint64_t)module->bias,
-						     phdr->p_filesz, phdr->p_offset, fd };
-
-		if (phdr->p_type != PT_LOAD)
-			continue;
-		rc = add_piece(remains, &piece, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 int hold_files(struct proc *proc, const module_vec *modules, struct uspl_err *err)
 {
 	const struct module *module;
+	const Elf64_Phdr *phdr;
 	int rc = begin(proc, err);
 
 	if (rc)
@@ -102,9 +82,19 @@ int hold_files(struct proc *proc, const module_vec *modules, struct uspl_err *er
 
 		if (fd < 0)
 			continue;
-		rc = hold_file(proc->remains, module, fd, err);
+		rc = add_file(proc->remains, module->start, fd, err);
 		if (rc)
 			return rc;
+		vec_for_each (&module->phdrs, phdr) {
+			const struct remains_piece piece = { phdr->p_vaddr + (uint64_t)module->bias,
+							     phdr->p_filesz, phdr->p_offset, fd };
+
+			if (phdr->p_type != PT_LOAD)
+				continue;
+			rc = add_piece(proc->remains, &piece, err);
+			if (rc)
+				return rc;
+		}
 	}
 	return 0;
 }

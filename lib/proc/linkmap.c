@@ -51,16 +51,6 @@ static int read_list(const struct proc *proc, taddr at, linkmap_vec *maps, struc
 	return 0;
 }
 
-static bool holds(const linkmap_vec *maps, taddr dynamic)
-{
-	const struct linkmap *map;
-
-	vec_for_each (maps, map)
-		if (map->dynamic == dynamic)
-			return true;
-	return false;
-}
-
 /* *ret_there is false if there is no list. */
 static int read_debug(const struct proc *proc, taddr at, struct debug_head *ret, bool *ret_there,
 		      struct uspl_err *err)
@@ -81,6 +71,7 @@ int linkmaps_read(const struct proc *proc, taddr debug, taddr dynamic, linkmap_v
 		  struct uspl_err *err)
 {
 	auto_vec linkmap_vec first = { 0 };
+	const struct linkmap *map;
 
 	for (int i = 0; debug && i < LISTS_MAX; i++) {
 		struct debug_head head = { 0 };
@@ -95,10 +86,11 @@ int linkmaps_read(const struct proc *proc, taddr debug, taddr dynamic, linkmap_v
 		rc = read_list(proc, head.map, &maps, err);
 		if (rc)
 			return rc;
-		if (holds(&maps, dynamic)) {
-			*ret = maps;
-			return 0;
-		}
+		vec_for_each (&maps, map)
+			if (map->dynamic == dynamic) {
+				*ret = maps;
+				return 0;
+			}
 		if (i == 0)
 			first = maps;
 		else

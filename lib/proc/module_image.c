@@ -29,27 +29,11 @@ static bool read_later(const void *ctx, taddr addr, void *to, size_t len)
 	       proc_read_some(proc, addr, to, len) == len;
 }
 
-/* Room for bytes that are read when they are asked for. */
-static int add_sparse(struct image_seg *seg, struct uspl_err *err)
-{
-	void *map = mmap(NULL, seg->len, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (map == MAP_FAILED)
-		return uspl_fail_nomem(err);
-	seg->there = calloc(seg->len / IMAGE_PIECE + 1, 1);
-	if (!seg->there) {
-		munmap(map, seg->len);
-		return uspl_fail_nomem(err);
-	}
-	seg->bytes = map;
-	return 0;
-}
-
 static int add_segment(const struct proc *proc, struct image *image, taddr start, size_t len,
 		       const Elf64_Phdr *phdr, bool bytes, struct uspl_err *err)
 {
 	struct image_seg *seg = len ? vec_push(&image->segs) : NULL;
+	void *map;
 
 	if (!len)
 		return 0;
@@ -61,12 +45,24 @@ static int add_segment(const struct proc *proc, struct image *image, taddr start
 	seg->write = phdr->p_flags & PF_W;
 	if (!bytes)
 		return 0;
-	if (image->read && len >= SPARSE_LEAST)
-		return add_sparse(seg, err);
-	seg->bytes = malloc(len);
-	if (!seg->bytes)
+	if (!image->read || len < SPARSE_LEAST) {
+		seg->bytes = malloc(len);
+		if (!seg->bytes)
+			return uspl_fail_nomem(err);
+		return proc_read(proc, start, seg->bytes, len, err);
+	}
+	/* Room for bytes that are read when they are asked for. */
+	map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		   -1, 0);
+	if (map == MAP_FAILED)
 		return uspl_fail_nomem(err);
-	return proc_read(proc, start, seg->bytes, len, err);
+	seg->there = calloc(len / IMAGE_PIECE + 1, 1);
+	if (!seg->there) {
+		munmap(map, len);
+		return uspl_fail_nomem(err);
+	}
+	seg->bytes = map;
+	return 0;
 }
 
 static int read_segments(const struct proc *proc, const struct module *module, struct image *image,

@@ -122,22 +122,6 @@ static bool add_head(kept_head_vec *heads, const struct kept_head *head)
 	return item;
 }
 
-/* Adds the heads of the maps that are known already. */
-static bool add_known(const struct proc *proc, kept_head_vec *heads)
-{
-	for (size_t i = 0; i < proc->maps.n; i++) {
-		const struct mapping *map = &proc->maps.items[i];
-		const struct kept_head *known =
-			mapping_may_hold_record(map) ? find_kept(proc->kept, map->start) : NULL;
-		struct kept_head head = known ? *known : (struct kept_head){ 0 };
-
-		head.map = i;
-		if (known && !add_head(heads, &head))
-			return false;
-	}
-	return true;
-}
-
 static int by_place(const void *a, const void *b)
 {
 	const struct kept_head *x = a, *y = b;
@@ -152,11 +136,20 @@ static bool keep_all(const struct proc *proc)
 	struct kept *kept = proc->kept;
 	const struct kept_head *head;
 	kept_head_vec heads = { 0 };
-	bool good;
+	bool good = true;
 
 	if (!kept || kept->has_heads)
 		return kept;
-	good = add_known(proc, &heads);
+	/* Those of the maps that are known already. */
+	for (size_t i = 0; good && i < proc->maps.n; i++) {
+		const struct mapping *map = &proc->maps.items[i];
+		const struct kept_head *known =
+			mapping_may_hold_record(map) ? find_kept(kept, map->start) : NULL;
+		struct kept_head moved = known ? *known : (struct kept_head){ 0 };
+
+		moved.map = i;
+		good = !known || add_head(&heads, &moved);
+	}
 	while (good && (head = next_read(&all)))
 		good = add_head(&heads, head);
 	good = good && !proc_charge(proc, 0, 0, NULL);

@@ -37,25 +37,6 @@ static int add_part(struct image *image, const struct proc *proc, taddr start, t
 	return rc;
 }
 
-/* No code that is compared leads to the hooks of an update: their names do. */
-static int add_hooks(struct image *image, const struct region *region, struct uspl_err *err)
-{
-	/* More than any update has: what a record claims must not cost more than that. */
-	enum { HOOKS_MAX = 1024 };
-	const struct region_range *function;
-
-	for (size_t i = 0; i < region->hooks.n && i < HOOKS_MAX; i++)
-		vec_for_each (&region->names, function) {
-			if (function->addr != region->hooks.items[i].addr)
-				continue;
-			if (!image_add_function(image, function->name, function->addr,
-						function->size))
-				return uspl_fail_nomem(err);
-			break;
-		}
-	return 0;
-}
-
 static int add_region(struct image *image, const struct proc *proc, const region_vec *regions,
 		      const struct region *region, struct uspl_err *err)
 {
@@ -69,6 +50,9 @@ static int add_region(struct image *image, const struct proc *proc, const region
 	taddr data_start = region->data_len      ? region->data
 			   : region->trampolines ? region->trampolines
 						 : region->map + region->map_len - PAGE;
+	/* More than any update has: what a record claims must not cost more than that. */
+	enum { HOOKS_MAX = 1024 };
+	const struct region_range *function;
 	const struct region_site *site;
 	int rc = add_part(image, proc, region->text, text_end, &code, err);
 
@@ -84,7 +68,17 @@ static int add_region(struct image *image, const struct proc *proc, const region
 		if (!image_redirect(image, region_entry_origin(regions, region_site_entry(site)),
 				    site->new_addr))
 			return uspl_fail_nomem(err);
-	return add_hooks(image, region, err);
+	/* No code that is compared leads to the hooks of an update: their names do. */
+	for (size_t i = 0; i < region->hooks.n && i < HOOKS_MAX; i++)
+		vec_for_each (&region->names, function) {
+			if (function->addr != region->hooks.items[i].addr)
+				continue;
+			if (!image_add_function(image, function->name, function->addr,
+						function->size))
+				return uspl_fail_nomem(err);
+			break;
+		}
+	return 0;
 }
 
 int overlay_add(struct image *image, const struct proc *proc, const region_vec *regions,

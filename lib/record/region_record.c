@@ -367,8 +367,7 @@ static void put_data(struct buf *buf, size_t start, const struct region *region,
 	buf->oom |= raws.oom;
 }
 
-/* What read_region would refuse must not be written. */
-static bool names_fit(const struct region *region)
+static int check_size(const struct region *region, struct uspl_err *err)
 {
 	const struct region_range *range;
 	const struct region_site *site;
@@ -378,6 +377,7 @@ static bool names_fit(const struct region *region)
 		   strlen(region->replaces ? region->replaces : "") < NAME_MAX_LEN &&
 		   strlen(region->states ? region->states : "") < NAME_MAX_LEN;
 
+	/* What read_region would refuse must not be written. */
 	vec_for_each (&region->sites, site)
 		fit &= strlen(site->name) <= NAME_MAX_LEN;
 	vec_for_each (&region->ranges, range)
@@ -386,12 +386,7 @@ static bool names_fit(const struct region *region)
 		fit &= strlen(range->name) <= NAME_MAX_LEN;
 	vec_for_each (&region->hooks, hook)
 		fit &= strlen(hook->name) <= NAME_MAX_LEN;
-	return fit;
-}
-
-static int check_size(const struct region *region, struct uspl_err *err)
-{
-	if (!names_fit(region))
+	if (!fit)
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "a name in the update '%s' is too long",
 				 region->id);
 	if (region->patch_len > REGION_INFO_MAX / 2 || region->sites.n > COUNT_MAX ||

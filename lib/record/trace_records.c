@@ -11,34 +11,18 @@
 
 #define NAME_MAX_LEN 4096u
 
-/* The name is shown, and becomes that of a file (trace/cmd/uftrace.c). */
-static int read_module_name(const struct proc *proc, const struct record *record, char **ret,
-			    struct uspl_err *err)
-{
-	const struct uspl_trace_region *head = &record->head.trace;
-	uint64_t most = head->info_len - head->module_name;
-	size_t len = most < NAME_MAX_LEN ? (size_t)most : NAME_MAX_LEN;
-	auto_free char *name = calloc(1, len + 1);
-	int rc = name ? registry_read(proc, record, head->module_name, name, len, err)
-		      : uspl_fail_nomem(err);
-
-	if (rc)
-		return rc;
-	if (strlen(name) == len || strchr(name, '/') || name[0] == '.' || text_is_odd(name))
-		return registry_fail_damaged(proc, RECORD_TRACE, head->self, err);
-	*ret = take_ptr(name);
-	return 0;
-}
-
 static int read_region(const struct proc *proc, const struct record *record,
 		       struct trace_session *session, struct uspl_err *err)
 {
 	const struct uspl_trace_region *head = &record->head.trace;
 	struct trace_region *region = vec_push(&session->regions);
 	size_t len = head->n_sites * sizeof(struct uspl_trace_site);
+	uint64_t most = head->info_len - head->module_name;
+	size_t name_len = most < NAME_MAX_LEN ? (size_t)most : NAME_MAX_LEN;
+	auto_free char *name = calloc(1, name_len + 1);
 	int rc;
 
-	if (!region)
+	if (!region || !name)
 		return uspl_fail_nomem(err);
 	region->head = *head;
 	rc = proc_charge(proc, 1, 2 * (uint64_t)len, err);
@@ -52,7 +36,14 @@ static int read_region(const struct proc *proc, const struct record *record,
 		if (rc)
 			return rc;
 	}
-	return read_module_name(proc, record, &region->module_name, err);
+	rc = registry_read(proc, record, head->module_name, name, name_len, err);
+	if (rc)
+		return rc;
+	/* The name is shown, and becomes that of a file (trace/cmd/uftrace.c). */
+	if (strlen(name) == name_len || strchr(name, '/') || name[0] == '.' || text_is_odd(name))
+		return registry_fail_damaged(proc, RECORD_TRACE, head->self, err);
+	region->module_name = take_ptr(name);
+	return 0;
 }
 
 static int by_first_id(const void *a, const void *b)

@@ -6,13 +6,21 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Takes the one line of a syscall file apart; false for "running". */
-static bool parse_place(const char *text, struct blocked_place *ret)
+bool blocked_place_read(const struct proc *proc, pid_t tid, struct blocked_place *ret)
 {
 	struct blocked_place place = { 0 };
-	char *end;
+	char path[64], text[256], *end;
+	auto_close int fd = -1;
 	size_t n_args;
+	ssize_t got;
 
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (got <= 0)
+		return false;
+	text[got] = '\0';
+	/* "NUMBER ARGUMENTS... SP PC", "-1 SP PC", or "running". */
 	place.nr = strtol(text, &end, 10);
 	if (end == text)
 		return false;
@@ -25,19 +33,4 @@ static bool parse_place(const char *text, struct blocked_place *ret)
 		return false;
 	*ret = place;
 	return true;
-}
-
-bool blocked_place_read(const struct proc *proc, pid_t tid, struct blocked_place *ret)
-{
-	char path[64], text[256];
-	auto_close int fd = -1;
-	ssize_t got;
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", proc->pid, tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (got <= 0)
-		return false;
-	text[got] = '\0';
-	return parse_place(text, ret);
 }

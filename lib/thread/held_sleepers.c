@@ -186,32 +186,14 @@ void held_sleepers_leave(struct held_sleepers *sleepers)
 	held_sleepers_serve(sleepers);
 }
 
-/*
- * As long as the tool is attached to a thread with children, their ends wake others
- * (task_has_children). So it is let go whenever nothing is stopped. It has to stand still for that,
- * and so do the others that aren't held.
- */
-static int let_parents_go(struct held_sleepers *sleepers, struct uspl_err *err)
-{
-	const struct thread *thread;
-	bool parents = false;
-	int rc;
-
-	vec_for_each (&sleepers->stop.threads, thread)
-		parents |= thread->has_children && thread->state == THREAD_SEIZED;
-	if (!parents)
-		return 0;
-	rc = held_sleepers_enter(sleepers, clock_now_ns() + STOP_LIMIT_NS, err);
-	held_sleepers_leave(sleepers);
-	return rc;
-}
-
 int held_sleepers_hold(struct held_sleepers *sleepers,
 		       bool (*may_stay)(void *ctx, const struct thread *thread), void *ctx,
 		       int64_t deadline, struct uspl_err *err)
 {
 	struct thread *threads = sleepers->stop.threads.items;
 	size_t n = sleepers->stop.threads.n;
+	const struct thread *thread;
+	bool parents = false;
 	int rc = seize_parents(sleepers, err);
 
 	/*
@@ -237,7 +219,18 @@ int held_sleepers_hold(struct held_sleepers *sleepers,
 		if (rc)
 			return rc;
 	}
-	return let_parents_go(sleepers, err);
+	/*
+	 * As long as the tool is attached to a thread with children, their ends wake others
+	 * (task_has_children). So it is let go whenever nothing is stopped. It has to stand still for
+	 * that, and so do the others that aren't held.
+	 */
+	vec_for_each (&sleepers->stop.threads, thread)
+		parents |= thread->has_children && thread->state == THREAD_SEIZED;
+	if (!parents)
+		return 0;
+	rc = held_sleepers_enter(sleepers, clock_now_ns() + STOP_LIMIT_NS, err);
+	held_sleepers_leave(sleepers);
+	return rc;
 }
 
 void held_sleepers_rest(struct held_sleepers *sleepers, int64_t ns)

@@ -94,18 +94,6 @@ void hw_breakpoint_close(struct hw_breakpoint *breakpoint)
 	breakpoint->fd = -1;
 }
 
-static bool is_pass(const struct hw_breakpoint *breakpoint, const struct perf_event_header *note,
-		    int64_t since_ns)
-{
-	const struct pass *pass = (const struct pass *)note;
-
-	/* Passes that had no room: one of them may be this one. */
-	if (note->type == PERF_RECORD_LOST)
-		return true;
-	return note->type == PERF_RECORD_SAMPLE && note->size == sizeof(*pass) &&
-	       pass->sp == breakpoint->sp && (int64_t)pass->time >= since_ns;
-}
-
 /* The question of hw_breakpoint_passed, and its answer. */
 struct asked {
 	const struct hw_breakpoint *breakpoint;
@@ -115,9 +103,14 @@ struct asked {
 
 static int ask_note(void *ctx, const struct perf_event_header *note)
 {
+	const struct pass *pass = (const struct pass *)note;
 	struct asked *asked = ctx;
 
-	asked->passed |= is_pass(asked->breakpoint, note, asked->since_ns);
+	/* Passes that had no room: one of them may be this one. */
+	asked->passed |=
+		note->type == PERF_RECORD_LOST ||
+		(note->type == PERF_RECORD_SAMPLE && note->size == sizeof(*pass) &&
+		 pass->sp == asked->breakpoint->sp && (int64_t)pass->time >= asked->since_ns);
 	return 0;
 }
 

@@ -215,26 +215,10 @@ static void note_timeouts(struct stop *stop)
 	timeouts_note(&stop->timeouts, tids.items, tids.n);
 }
 
-/* No thread should have to stand still for one that can't be stopped. */
-static int require_stoppable(const struct proc *proc, struct uspl_err *err)
+int stop_attach(struct stop *stop, const struct proc *proc, struct uspl_err *err)
 {
 	int64_t deadline = proc_deadline(proc, UNSTOPPABLE_NS);
 	auto_vec tid_vec tids = { 0 };
-	const pid_t *tid;
-	int rc = tasks_list(proc, &tids, err);
-
-	if (rc)
-		return rc;
-	vec_for_each (&tids, tid) {
-		rc = thread_require_stoppable(proc, *tid, deadline, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-int stop_attach(struct stop *stop, const struct proc *proc, struct uspl_err *err)
-{
 	struct thread *thread;
 	size_t found;
 	int rc;
@@ -242,7 +226,10 @@ int stop_attach(struct stop *stop, const struct proc *proc, struct uspl_err *err
 	stop_begin(stop, proc);
 	rc = proc_check_current(proc, proc_task(proc), err);
 	if (!rc)
-		rc = require_stoppable(proc, err);
+		rc = tasks_list(proc, &tids, err);
+	/* No thread should have to stand still for one that can't be stopped. */
+	for (size_t i = 0; i < tids.n && !rc; i++)
+		rc = thread_require_stoppable(proc, tids.items[i], deadline, err);
 	if (rc) {
 		relax(stop);
 		return rc;

@@ -192,19 +192,6 @@ void timeouts_asked(const struct timeouts *timeouts, struct timeout *timeout)
 			runcount_read(&timeout->count, timeouts->proc) == timeout->runs;
 }
 
-/* Writes what is left, in the call's own form; *ret is the argument. Rounded up. */
-static bool write_left(const struct proc *proc, const struct timeout *timeout, int64_t left,
-		       uint64_t *ret)
-{
-	struct timespec ts = { left / SECOND_NS, left % SECOND_NS };
-
-	*ret = timeout->room;
-	if (timeout->call.form == TIMEOUT_TIMESPEC)
-		return proc_write(proc, timeout->room, &ts, sizeof(ts), NULL) == 0;
-	*ret = (uint64_t)((left + MS_NS - 1) / MS_NS);
-	return true;
-}
-
 static bool was_only_stopped(const struct proc *proc, const struct timeout *timeout)
 {
 	uint64_t runs = runcount_read(&timeout->count, proc), preempted;
@@ -221,14 +208,23 @@ bool timeouts_shorten(struct timeouts *timeouts, pid_t tid, struct arch_regs *re
 	const struct timeout *timeout =
 		syscall_timeout(regs_syscall(regs), &call) ? find(timeouts, tid) : NULL;
 	uint64_t value;
+	struct timespec ts;
 	int64_t left;
 
 	if (!timeout || !timeout->interrupted || !regs_are_interrupted_at(regs, &timeout->place) ||
 	    !was_only_stopped(timeouts->proc, timeout))
 		return false;
 	left = timeout->left_ns - (clock_now_ns() - timeout->as_of_ns);
-	if (!write_left(timeouts->proc, timeout, left > 0 ? left : 0, &value))
-		return false;
+	if (left < 0)
+		left = 0;
+	/* In the call's own form, rounded up. */
+	value = (uint64_t)((left + MS_NS - 1) / MS_NS);
+	if (timeout->call.form == TIMEOUT_TIMESPEC) {
+		ts = (struct timespec){ left / SECOND_NS, left % SECOND_NS };
+		value = timeout->room;
+		if (proc_write(timeouts->proc, timeout->room, &ts, sizeof(ts), NULL) != 0)
+			return false;
+	}
 	regs_set_syscall_arg(regs, timeout->call.arg, value);
 	return true;
 }
