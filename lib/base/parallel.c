@@ -16,27 +16,21 @@ struct pool {
 	void *ctx;
 };
 
-/* Takes the next job; false: there is none left. */
-static bool take(struct pool *pool, size_t *ret)
-{
-	bool more;
-
-	pthread_mutex_lock(&pool->lock);
-	more = pool->next < pool->n;
-	if (more)
-		*ret = pool->next++;
-	pthread_mutex_unlock(&pool->lock);
-	return more;
-}
-
 static void *work(void *arg)
 {
 	struct pool *pool = arg;
 	size_t index;
 
-	while (take(pool, &index))
+	for (;;) {
+		pthread_mutex_lock(&pool->lock);
+		index = pool->next;
+		if (index < pool->n)
+			pool->next++;
+		pthread_mutex_unlock(&pool->lock);
+		if (index >= pool->n)
+			return NULL;
 		pool->job(index, pool->ctx);
-	return NULL;
+	}
 }
 
 void parallel_run(size_t n, void (*job)(size_t index, void *ctx), void *ctx)

@@ -15,22 +15,6 @@
 
 #include "base/file.h"
 
-static void become(const char *const *argv, const char *folder, int out, int errors)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	sigset_t none;
-
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	setenv("LC_ALL", "C", 1);
-	unsetenv("POSIXLY_CORRECT");
-	if ((!folder || chdir(folder) == 0) && dup2(null, STDIN_FILENO) >= 0 &&
-	    dup2(out >= 0 ? out : null, STDOUT_FILENO) >= 0 &&
-	    dup2(errors >= 0 ? errors : null, STDERR_FILENO) >= 0)
-		execvp(argv[0], (char **)argv);
-	_exit(127);
-}
-
 static int collect(int fd, struct buf *ret, struct uspl_err *err)
 {
 	if (fd < 0)
@@ -50,11 +34,23 @@ static int run(const char *const *argv, const char *folder, int out, int errors,
 	       struct uspl_err *err)
 {
 	pid_t pid = fork();
+	sigset_t none;
+	int null;
 
 	if (pid < 0)
 		return uspl_fail_errno(err, "cannot start '%s'", argv[0]);
-	if (pid == 0)
-		become(argv, folder, out, errors);
+	if (pid == 0) {
+		null = open("/dev/null", O_RDWR | O_CLOEXEC);
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		setenv("LC_ALL", "C", 1);
+		unsetenv("POSIXLY_CORRECT");
+		if ((!folder || chdir(folder) == 0) && dup2(null, STDIN_FILENO) >= 0 &&
+		    dup2(out >= 0 ? out : null, STDOUT_FILENO) >= 0 &&
+		    dup2(errors >= 0 ? errors : null, STDERR_FILENO) >= 0)
+			execvp(argv[0], (char **)argv);
+		_exit(127);
+	}
 	while (waitpid(pid, ret_status, 0) < 0)
 		if (errno != EINTR)
 			return uspl_fail_errno(err, "cannot wait for '%s'", argv[0]);

@@ -15,24 +15,12 @@
 /* A name that `pkill uspl-apply` and the like don't find. */
 #define NAME "uspl-worker"
 
-/* The worker has ended by that signal: so do we. It has left the core, if there is one. */
-static void end_by(int sig)
-{
-	const struct rlimit no_core = { 0 };
-	sigset_t only;
-
-	setrlimit(RLIMIT_CORE, &no_core);
-	signal(sig, SIG_DFL);
-	raise(sig);
-	sigemptyset(&only);
-	sigaddset(&only, sig);
-	sigprocmask(SIG_UNBLOCK, &only, NULL);
-}
-
 /* The signals that we wait for are blocked: those that come are passed on. */
 static int await_worker(pid_t worker, const sigset_t *passed)
 {
+	const struct rlimit no_core = { 0 };
 	int status, sig;
+	sigset_t only;
 	pid_t got;
 
 	for (;;) {
@@ -42,8 +30,16 @@ static int await_worker(pid_t worker, const sigset_t *passed)
 		if (sigwait(passed, &sig) == 0 && sig != SIGCHLD)
 			kill(worker, sig);
 	}
-	if (got == worker && WIFSIGNALED(status))
-		end_by(WTERMSIG(status));
+	/* The worker has ended by a signal: so do we. It has left the core, if there is one. */
+	if (got == worker && WIFSIGNALED(status)) {
+		sig = WTERMSIG(status);
+		setrlimit(RLIMIT_CORE, &no_core);
+		signal(sig, SIG_DFL);
+		raise(sig);
+		sigemptyset(&only);
+		sigaddset(&only, sig);
+		sigprocmask(SIG_UNBLOCK, &only, NULL);
+	}
 	return got == worker && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
 }
 

@@ -70,18 +70,6 @@ void image_forget(const struct image *image, taddr *from, taddr addr)
 	*from = addr - addr % IMAGE_PIECE;
 }
 
-static bool sym_covers(const struct image_sym *sym, taddr addr)
-{
-	switch (sym->type) {
-	case STT_FUNC:
-	case STT_OBJECT:
-	case STT_GNU_IFUNC:
-		return sym->addr == addr || addr - sym->addr < sym->size;
-	default:
-		return false;
-	}
-}
-
 size_t image_first_sym(const struct image *image, taddr addr)
 {
 	return vec_lower_bound(&image->syms, it, it->addr < addr);
@@ -99,7 +87,9 @@ const struct image_sym *image_sym_at(const struct image *image, taddr addr)
 	for (size_t back = 0; low > 0 && back < LOOK_BACK; back++) {
 		const struct image_sym *sym = &image->syms.items[--low];
 
-		if (sym_covers(sym, addr))
+		if (sym->type != STT_FUNC && sym->type != STT_OBJECT && sym->type != STT_GNU_IFUNC)
+			continue;
+		if (sym->addr == addr || addr - sym->addr < sym->size)
 			return sym;
 	}
 	return NULL;

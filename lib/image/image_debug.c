@@ -30,26 +30,6 @@
 #define COPY_MAX (1ll << 30)
 #define COPY_CHUNK (256 << 10)
 
-/* Adds one symbol if it is one that has a place; file: of a local one the source file. */
-static bool add_symbol(struct image *image, const char *name, const GElf_Sym *sym, taddr addr,
-		       const char *file)
-{
-	struct image_sym *out;
-
-	if (!name || !name[0] || !image_wants_symbol(sym))
-		return true;
-	out = vec_push(&image->syms);
-	if (!out)
-		return false;
-	out->name = name;
-	out->type = GELF_ST_TYPE(sym->st_info);
-	out->bind = GELF_ST_BIND(sym->st_info);
-	out->file = out->bind == STB_LOCAL ? file : NULL;
-	out->size = sym->st_size;
-	out->addr = out->type == STT_TLS ? sym->st_value : addr;
-	return true;
-}
-
 /*
  * More functions than the image has by its table of dynamic symbols, which libdwfl falls back to.
  */
@@ -71,7 +51,8 @@ static bool tells_more(const struct image *image, Dwfl_Module *mod, int n)
 
 static int take_symbols(struct image *image, Dwfl_Module *mod, int n, struct uspl_err *err)
 {
-	const char *file = NULL;
+	const char *file = NULL; /* of local symbols the source file */
+	struct image_sym *out;
 
 	vec_release(&image->syms);
 	for (int i = 1; i < n; i++) {
@@ -81,8 +62,17 @@ static int take_symbols(struct image *image, Dwfl_Module *mod, int n, struct usp
 
 		if (name && GELF_ST_TYPE(sym.st_info) == STT_FILE)
 			file = name;
-		if (!add_symbol(image, name, &sym, addr, file))
+		if (!name || !name[0] || !image_wants_symbol(&sym))
+			continue;
+		out = vec_push(&image->syms);
+		if (!out)
 			return uspl_fail_nomem(err);
+		out->name = name;
+		out->type = GELF_ST_TYPE(sym.st_info);
+		out->bind = GELF_ST_BIND(sym.st_info);
+		out->file = out->bind == STB_LOCAL ? file : NULL;
+		out->size = sym.st_size;
+		out->addr = out->type == STT_TLS ? sym.st_value : addr;
 	}
 	image_sort_symbols(image);
 	return 0;

@@ -28,24 +28,6 @@ static int ask_values(struct link *link, link_value_fn value, void *ctx, struct 
 	return 0;
 }
 
-static void fill_slots(struct link *link)
-{
-	struct link_seg *text = &link->segs[LINK_TEXT], *rodata = &link->segs[LINK_RODATA];
-
-	for (size_t i = 0; i < link->obj->syms.n; i++) {
-		const struct link_symbol *item = link_symbol_of(link, link->obj->syms.items[i]);
-
-		if (item->needs_got || item->needs_stub)
-			memcpy(rodata->bytes + item->got, &item->value.addr, sizeof(taddr));
-		if (item->needs_tls_got)
-			memcpy(rodata->bytes + item->tls_got, &item->value.addr, sizeof(taddr));
-		if (item->needs_stub)
-			link->arch->stub_encode(link_in_segment(link, LINK_TEXT, item->stub),
-						link_in_segment(link, LINK_RODATA, item->got),
-						text->bytes + item->stub);
-	}
-}
-
 /* The number that belongs into the field, which lies at place. */
 static uint64_t field_value(const struct link *link, const struct objrel *rel,
 			    const struct reloc_info *info, taddr place)
@@ -143,13 +125,25 @@ static int relocate_section(const struct link *link, const struct objsec *sec, s
 int link_relocate(struct link *link, taddr base, link_value_fn value, void *ctx,
 		  struct uspl_err *err)
 {
+	struct link_seg *text = &link->segs[LINK_TEXT], *rodata = &link->segs[LINK_RODATA];
 	int rc;
 
 	link->base = base;
 	rc = ask_values(link, value, ctx, err);
 	if (rc)
 		return rc;
-	fill_slots(link);
+	for (size_t i = 0; i < link->obj->syms.n; i++) {
+		const struct link_symbol *item = link_symbol_of(link, link->obj->syms.items[i]);
+
+		if (item->needs_got || item->needs_stub)
+			memcpy(rodata->bytes + item->got, &item->value.addr, sizeof(taddr));
+		if (item->needs_tls_got)
+			memcpy(rodata->bytes + item->tls_got, &item->value.addr, sizeof(taddr));
+		if (item->needs_stub)
+			link->arch->stub_encode(link_in_segment(link, LINK_TEXT, item->stub),
+						link_in_segment(link, LINK_RODATA, item->got),
+						text->bytes + item->stub);
+	}
 	rc = link_fill_descriptors(link, value, ctx, err);
 	if (rc)
 		return rc;

@@ -30,34 +30,26 @@ static struct link_threads *threads_of(const struct link *link)
 	return &((struct link_private *)link->priv)->threads;
 }
 
-/* A section's place in the block. */
-static int place_in_block(struct link *link, const struct objsec *sec, struct uspl_err *err)
-{
-	struct link_threads *threads = threads_of(link);
-	uint64_t align = sec->align ? sec->align : 1;
-
-	threads->size = (threads->size + align - 1) & ~(align - 1);
-	if (sec->size > BLOCK_MAX || threads->size + sec->size > BLOCK_MAX)
-		return uspl_fail(err, USPL_E_HOSTILE,
-				 "the new thread-local variables claim to need more than %d MB",
-				 BLOCK_MAX >> 20);
-	link_section_of(link, sec)->offset = threads->size;
-	threads->size += sec->size;
-	if (sec->data)
-		threads->init_len = threads->size;
-	return 0;
-}
-
 static int place_all(struct link *link, bool initialised, struct uspl_err *err)
 {
+	struct link_threads *threads = threads_of(link);
+
 	for (size_t i = 0; i < link->obj->secs.n; i++) {
 		const struct objsec *sec = link->obj->secs.items[i];
-		int rc = 0;
+		uint64_t align = sec->align ? sec->align : 1;
 
-		if (link_section_of(link, sec)->threads && !!sec->data == initialised)
-			rc = place_in_block(link, sec, err);
-		if (rc)
-			return rc;
+		if (!link_section_of(link, sec)->threads || !!sec->data != initialised)
+			continue;
+		threads->size = (threads->size + align - 1) & ~(align - 1);
+		if (sec->size > BLOCK_MAX || threads->size + sec->size > BLOCK_MAX)
+			return uspl_fail(err, USPL_E_HOSTILE,
+					 "the new thread-local variables claim to need more than "
+					 "%d MB",
+					 BLOCK_MAX >> 20);
+		link_section_of(link, sec)->offset = threads->size;
+		threads->size += sec->size;
+		if (sec->data)
+			threads->init_len = threads->size;
 	}
 	return 0;
 }

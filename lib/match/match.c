@@ -166,30 +166,14 @@ static int match_func(struct match *match, struct func *func, bool *ret_progress
 	return rc < 0 ? rc : 0;
 }
 
-/*
- * Where a function that was found nowhere should be: behind the one that stands before it in the
- * pre code. Only for the message.
- */
-static taddr expected_place(const struct match *match, size_t sec)
-{
-	const struct func *before = NULL;
-	const taddr *start;
-
-	while (sec-- && !before)
-		if (match->funcs[sec] && match->funcs[sec]->state == FUNC_MATCHED)
-			before = match->funcs[sec];
-	vec_for_each (&match->image->starts, start)
-		if (before && *start >= before->pub.addr + before->pub.len)
-			return *start;
-	return 0;
-}
-
 /* Finds a first difference to show for each func that is still open. */
 static int look_where_expected(struct match *match, struct uspl_err *err)
 {
 	for (size_t i = 0; i < match->pre->secs.n; i++) {
 		struct func *func = match->funcs[i];
-		taddr place;
+		const struct func *before = NULL;
+		const taddr *start;
+		taddr place = 0;
 		int rc;
 
 		if (!func || func->state != FUNC_OPEN)
@@ -197,7 +181,13 @@ static int look_where_expected(struct match *match, struct uspl_err *err)
 		rc = check_time(match, err);
 		if (rc)
 			return rc;
-		place = expected_place(match, i);
+		/* It should lie behind the one that stands before it in the pre code. */
+		for (size_t sec = i; sec-- && !before;)
+			if (match->funcs[sec] && match->funcs[sec]->state == FUNC_MATCHED)
+				before = match->funcs[sec];
+		vec_for_each (&match->image->starts, start)
+			if (before && !place && *start >= before->pub.addr + before->pub.len)
+				place = *start;
 		rc = place ? try_at(match, func, place, false, err) : 0;
 		if (rc < 0)
 			return rc;
