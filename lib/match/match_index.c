@@ -89,46 +89,6 @@ bool match_sym_is_code(const struct objsym *sym)
 	return sym->sec && objsec_is_code(sym->sec) && sym->type != STT_GNU_IFUNC;
 }
 
-static int sort_names(struct match *match, struct uspl_err *err)
-{
-	size_t n_syms = match->pre->syms.n, n_run = match->image->syms.n;
-
-	match->by_name = calloc(n_syms + 1, sizeof(*match->by_name));
-	match->run_by_name = calloc(n_run + 1, sizeof(*match->run_by_name));
-	if (!match->by_name || !match->run_by_name)
-		return uspl_fail_nomem(err);
-	for (size_t i = 0; i < n_syms; i++) {
-		const struct objsym *sym = match->pre->syms.items[i];
-
-		if (sym->name[0] && sym->type != STT_SECTION && sym->type != STT_FILE)
-			match->by_name[match->n_by_name++] = sym;
-	}
-	for (size_t i = 0; i < n_run; i++)
-		match->run_by_name[match->n_run_by_name++] = &match->image->syms.items[i];
-	qsort(match->by_name, match->n_by_name, sizeof(*match->by_name), by_symbol_name);
-	qsort(match->run_by_name, match->n_run_by_name, sizeof(*match->run_by_name), by_run_name);
-	return 0;
-}
-
-static int check_relocations(const struct match *match, const struct objsec *sec,
-			     struct uspl_err *err)
-{
-	const struct objrel *rel;
-
-	vec_for_each (&sec->rels, rel) {
-		const struct reloc_info *info = match->arch->reloc(rel->type);
-
-		if (info->kind == RELOC_NONE)
-			continue;
-		if (!sec->data || sec->size < info->size || rel->offset > sec->size - info->size)
-			return uspl_fail(err, USPL_E_FILE,
-					 "'%s' is damaged: a relocation of section '%s' lies "
-					 "outside it",
-					 match->pre->name, sec->name);
-	}
-	return 0;
-}
-
 /* The instructions that a func's relocations lie in. */
 static int find_sites(const struct match *match, struct func *func, struct uspl_err *err)
 {
@@ -253,14 +213,25 @@ static int index_sections(struct match *match, struct uspl_err *err)
 		return uspl_fail_nomem(err);
 	for (size_t i = 0; i < n_secs; i++) {
 		struct objsec *sec = match->pre->secs.items[i];
+		const struct objrel *rel;
 		int rc;
 
 		sec->mark = (uint32_t)i;
 		if (!(sec->flags & SHF_ALLOC))
 			continue;
-		rc = check_relocations(match, sec, err);
-		if (!rc && objsec_is_code(sec))
-			rc = add_func(match, sec, err);
+		vec_for_each (&sec->rels, rel) {
+			const struct reloc_info *info = match->arch->reloc(rel->type);
+
+			if (info->kind == RELOC_NONE)
+				continue;
+			if (!sec->data || sec->size < info->size ||
+			    rel->offset > sec->size - info->size)
+				return uspl_fail(err, USPL_E_FILE,
+						 "'%s' is damaged: a relocation of section '%s' "
+						 "lies outside it",
+						 match->pre->name, sec->name);
+		}
+		rc = objsec_is_code(sec) ? add_func(match, sec, err) : 0;
 		if (rc)
 			return rc;
 	}
@@ -269,7 +240,7 @@ static int index_sections(struct match *match, struct uspl_err *err)
 
 int match_index(struct match *match, struct uspl_err *err)
 {
-	size_t n_syms = match->pre->syms.n;
+	size_t n_syms = match->pre->syms.n, n_run = match->image->syms.n;
 	int rc;
 
 	for (size_t i = 0; i < n_syms; i++)
@@ -277,14 +248,24 @@ int match_index(struct match *match, struct uspl_err *err)
 	match->addrs = calloc(n_syms + 1, sizeof(*match->addrs));
 	match->calls = calloc(n_syms + 1, sizeof(*match->calls));
 	match->targets = calloc(n_syms + 1, sizeof(*match->targets));
-	if (!match->addrs || !match->calls || !match->targets)
+	match->by_name = calloc(n_syms + 1, sizeof(*match->by_name));
+	match->run_by_name = calloc(n_run + 1, sizeof(*match->run_by_name));
+	if (!match->addrs || !match->calls || !match->targets || !match->by_name ||
+	    !match->run_by_name)
 		return uspl_fail_nomem(err);
 	rc = index_sections(match, err);
 	if (rc)
 		return rc;
-	rc = sort_names(match, err);
-	if (rc)
-		return rc;
+	for (size_t i = 0; i < n_syms; i++) {
+		const struct objsym *sym = match->pre->syms.items[i];
+
+		if (sym->name[0] && sym->type != STT_SECTION && sym->type != STT_FILE)
+			match->by_name[match->n_by_name++] = sym;
+	}
+	for (size_t i = 0; i < n_run; i++)
+		match->run_by_name[match->n_run_by_name++] = &match->image->syms.items[i];
+	qsort(match->by_name, match->n_by_name, sizeof(*match->by_name), by_symbol_name);
+	qsort(match->run_by_name, match->n_run_by_name, sizeof(*match->run_by_name), by_run_name);
 	rc = name_funcs(match, err);
 	if (rc)
 		return rc;

@@ -39,21 +39,6 @@ static int add_item(item_vec *items, const struct objsec *sec, uint64_t start, u
 	return 0;
 }
 
-static int items_of_symbols(const struct match *match, item_vec *items, struct uspl_err *err)
-{
-	for (size_t i = 0; i < match->n_by_name; i++) {
-		const struct objsym *sym = match->by_name[i];
-		int rc;
-
-		if (!sym->sec || !is_data(sym->sec) || match_sec_is_merged(sym->sec))
-			continue;
-		rc = add_item(items, sym->sec, sym->value, sym->size, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 /*
  * What is referred to by its section begins an item; unless it lies in an object that has a symbol,
  * see sort_items.
@@ -126,8 +111,14 @@ int match_cut_items(struct match *match, struct uspl_err *err)
 {
 	size_t n_secs = match->pre->secs.n;
 	item_vec items = { 0 };
-	int rc = items_of_symbols(match, &items, err);
+	int rc = 0;
 
+	for (size_t i = 0; i < match->n_by_name && !rc; i++) {
+		const struct objsym *sym = match->by_name[i];
+
+		if (sym->sec && is_data(sym->sec) && !match_sec_is_merged(sym->sec))
+			rc = add_item(&items, sym->sec, sym->value, sym->size, err);
+	}
 	for (size_t i = 0; i < n_secs && !rc; i++)
 		rc = items_of_relocations(match, match->pre->secs.items[i], &items, err);
 	sort_items(&items);

@@ -150,12 +150,21 @@ static bool explain_options(const struct match *match, const struct origin *upda
 	return true;
 }
 
-/* Where most of the code is the same, compiler and options must be, too. */
-static void explain_by_count(const struct match *match, const struct origin *update,
-			     const struct origin *program, struct uspl_err *err)
+bool origin_explain(const struct match *match, const struct origin *update,
+		    const struct origin *program, struct uspl_err *err)
 {
 	struct match_tally tally;
 
+	if (!err || err->hint[0])
+		return true;
+	if (update->compiler && program->compiler && !strstr(program->compiler, update->compiler)) {
+		uspl_hint(err, "another compiler: '%s' was made with '%s', the update with '%s'",
+			  match->image->name, program->compiler, update->compiler);
+		return true;
+	}
+	if (explain_options(match, update, program, err))
+		return true;
+	/* Where most of the code is the same, compiler and options must be, too. */
 	match_count(match, &tally);
 	if (2 * tally.matched >= tally.funcs && tally.matched)
 		uspl_hint(err,
@@ -171,20 +180,5 @@ static void explain_by_count(const struct match *match, const struct origin *upd
 			tally.matched, tally.funcs, match->image->name,
 			program->compiler ? program->compiler : "an unknown compiler",
 			update->compiler ? update->compiler : "an unknown compiler");
-}
-
-bool origin_explain(const struct match *match, const struct origin *update,
-		    const struct origin *program, struct uspl_err *err)
-{
-	if (!err || err->hint[0])
-		return true;
-	if (update->compiler && program->compiler && !strstr(program->compiler, update->compiler)) {
-		uspl_hint(err, "another compiler: '%s' was made with '%s', the update with '%s'",
-			  match->image->name, program->compiler, update->compiler);
-		return true;
-	}
-	if (explain_options(match, update, program, err))
-		return true;
-	explain_by_count(match, update, program, err);
 	return false;
 }

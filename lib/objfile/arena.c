@@ -41,37 +41,28 @@ void arena_free(struct arena *arena)
 	free(arena);
 }
 
-static struct block *add_block(struct arena *arena, size_t size)
-{
-	size_t usual = arena->size < MAX_BLOCK ? arena->size : MAX_BLOCK;
-	struct block *block;
-
-	if (usual < MIN_BLOCK)
-		usual = MIN_BLOCK;
-	if (size < usual)
-		size = usual;
-	block = calloc(1, sizeof(*block) + size);
-	if (!block)
-		return NULL;
-	block->size = size;
-	arena->size += size;
-	block->next = arena->blocks;
-	arena->blocks = block;
-	return block;
-}
-
 void *arena_alloc(struct arena *arena, size_t size)
 {
+	size_t usual = arena->size < MAX_BLOCK ? arena->size : MAX_BLOCK;
 	struct block *block = arena->blocks;
 	void *mem;
 
 	if (size > SIZE_MAX / 2)
 		return NULL;
 	size = (size + alignof(max_align_t) - 1) & ~(alignof(max_align_t) - 1);
-	if (!block || size > block->size - block->used)
-		block = add_block(arena, size);
-	if (!block)
-		return NULL;
+	if (!block || size > block->size - block->used) {
+		if (usual < MIN_BLOCK)
+			usual = MIN_BLOCK;
+		if (usual < size)
+			usual = size;
+		block = calloc(1, sizeof(*block) + usual);
+		if (!block)
+			return NULL;
+		block->size = usual;
+		arena->size += usual;
+		block->next = arena->blocks;
+		arena->blocks = block;
+	}
 	mem = block->bytes + block->used;
 	block->used += size;
 	return mem;

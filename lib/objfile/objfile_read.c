@@ -240,25 +240,6 @@ static int read_symbols(struct reader *r)
 	return 0;
 }
 
-static int read_relocation(struct reader *r, struct objsec *sec, const GElf_Rela *rela)
-{
-	size_t index = GELF_R_SYM(rela->r_info);
-	struct objrel *rel;
-
-	if (index >= r->n_syms)
-		return damaged(r, "a relocation names a symbol that doesn't exist");
-	if (rela->r_offset > sec->size)
-		return damaged(r, "a relocation lies outside its section");
-	rel = vec_push(&sec->rels);
-	if (!rel)
-		return uspl_fail_nomem(r->err);
-	rel->offset = rela->r_offset;
-	rel->type = (uint32_t)GELF_R_TYPE(rela->r_info);
-	rel->addend = rela->r_addend;
-	rel->sym = r->syms[index];
-	return 0;
-}
-
 static int read_relocations(struct reader *r, Elf_Scn *scn, const GElf_Shdr *shdr)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
@@ -277,14 +258,22 @@ static int read_relocations(struct reader *r, Elf_Scn *scn, const GElf_Shdr *shd
 	    (r->no_debug && objsec_is_debug(sec)))
 		return 0;
 	for (size_t i = 0; i < data->d_size / sizeof(Elf64_Rela); i++) {
+		struct objrel *rel;
 		GElf_Rela rela;
-		int rc;
 
 		if (!gelf_getrela(data, (int)i, &rela))
 			return damaged(r, "its relocations can't be read");
-		rc = read_relocation(r, sec, &rela);
-		if (rc)
-			return rc;
+		if (GELF_R_SYM(rela.r_info) >= r->n_syms)
+			return damaged(r, "a relocation names a symbol that doesn't exist");
+		if (rela.r_offset > sec->size)
+			return damaged(r, "a relocation lies outside its section");
+		rel = vec_push(&sec->rels);
+		if (!rel)
+			return uspl_fail_nomem(r->err);
+		rel->offset = rela.r_offset;
+		rel->type = (uint32_t)GELF_R_TYPE(rela.r_info);
+		rel->addend = rela.r_addend;
+		rel->sym = r->syms[GELF_R_SYM(rela.r_info)];
 	}
 	objsec_sort_rels(sec);
 	return 0;

@@ -92,32 +92,25 @@ static int write_sections(struct writer *w)
 	return 0;
 }
 
-static int write_symbol(struct writer *w, const struct objsym *sym)
-{
-	Elf64_Sym out = {
-		.st_info = ELF64_ST_INFO(sym->bind, sym->type),
-		.st_other = sym->vis,
-		.st_value = sym->value,
-		.st_size = sym->size,
-		.st_shndx = sym->sec ? (Elf64_Section)sym->sec->index : sym->shndx,
-	};
-
-	if (!sym->sec && sym->shndx != SHN_UNDEF && sym->shndx != SHN_ABS &&
-	    sym->shndx != SHN_COMMON)
-		return refuse(w, "no section for symbol", sym->name);
-	out.st_name = add_name(&w->strtab, sym->name);
-	buf_add(w->out, &out, sizeof(out));
-	return 0;
-}
-
 static int write_symbols_of(struct writer *w, bool global)
 {
 	for (size_t i = 0; i < w->obj->syms.n; i++) {
 		const struct objsym *sym = w->obj->syms.items[i];
-		int rc = (sym->bind != STB_LOCAL) == global ? write_symbol(w, sym) : 0;
+		Elf64_Sym out = {
+			.st_info = ELF64_ST_INFO(sym->bind, sym->type),
+			.st_other = sym->vis,
+			.st_value = sym->value,
+			.st_size = sym->size,
+			.st_shndx = sym->sec ? (Elf64_Section)sym->sec->index : sym->shndx,
+		};
 
-		if (rc)
-			return rc;
+		if ((sym->bind != STB_LOCAL) != global)
+			continue;
+		if (!sym->sec && sym->shndx != SHN_UNDEF && sym->shndx != SHN_ABS &&
+		    sym->shndx != SHN_COMMON)
+			return refuse(w, "no section for symbol", sym->name);
+		out.st_name = add_name(&w->strtab, sym->name);
+		buf_add(w->out, &out, sizeof(out));
 	}
 	return 0;
 }

@@ -76,27 +76,6 @@ static char *take_field(char **row)
 	return field ? strdup(field) : NULL;
 }
 
-static int add_row(char *row, dpkg_packages *ret, struct uspl_err *err)
-{
-	static const char is_installed[] = "installed\t";
-	struct dpkg_package *package;
-
-	if (strncmp(row, is_installed, strlen(is_installed)) != 0)
-		return 0;
-	row += strlen(is_installed);
-	package = vec_push(ret);
-	if (!package)
-		return uspl_fail_nomem(err);
-	package->name = take_field(&row);
-	package->arch = take_field(&row);
-	package->version = take_field(&row);
-	package->source = take_field(&row);
-	package->source_version = take_field(&row);
-	if (!package->source_version)
-		return uspl_fail(err, USPL_E_FILE, "cannot understand what dpkg-query prints");
-	return 0;
-}
-
 const char *dpkg_folder(void)
 {
 	const char *set = secure_getenv("DPKG_ADMINDIR");
@@ -114,6 +93,8 @@ int dpkg_installed(dpkg_packages *ret, struct uspl_err *err)
 	};
 	auto_buf struct buf rows = { 0 };
 	auto_buf struct buf errors = { 0 };
+	static const char is_installed[] = "installed\t";
+	struct dpkg_package *package;
 	int status = dpkg_run(argv, NULL, &rows, &errors, err);
 	char *rest = rows.data, *row;
 
@@ -123,10 +104,20 @@ int dpkg_installed(dpkg_packages *ret, struct uspl_err *err)
 		return uspl_fail(err, USPL_E_SYSTEM, "cannot read dpkg's database: %.300s",
 				 buf_str(&errors));
 	while (rest && (row = strsep(&rest, "\n"))) {
-		int rc = add_row(row, ret, err);
-
-		if (rc)
-			return rc;
+		if (strncmp(row, is_installed, strlen(is_installed)) != 0)
+			continue;
+		row += strlen(is_installed);
+		package = vec_push(ret);
+		if (!package)
+			return uspl_fail_nomem(err);
+		package->name = take_field(&row);
+		package->arch = take_field(&row);
+		package->version = take_field(&row);
+		package->source = take_field(&row);
+		package->source_version = take_field(&row);
+		if (!package->source_version)
+			return uspl_fail(err, USPL_E_FILE,
+					 "cannot understand what dpkg-query prints");
 	}
 	return 0;
 }

@@ -26,41 +26,31 @@ const char *etc_folder(void)
 	return ETC_DIR;
 }
 
-/* No other user can have written it, or can write to it while it is read. */
-static int check_owner(int fd, const char *path, mode_t type, struct uspl_err *err)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return uspl_fail(err, USPL_E_POLICY, "cannot look at '%s': %s", path,
-				 strerror(errno));
-	if ((st.st_mode & S_IFMT) != type)
-		return uspl_fail(err, USPL_E_POLICY, "'%s' is not a %s", path,
-				 type == S_IFDIR ? "folder" : "regular file");
-	if ((st.st_uid && st.st_uid != geteuid()) || (st.st_mode & (S_IWGRP | S_IWOTH))) {
-		uspl_fail(err, USPL_E_POLICY, "others may write to '%s'", path);
-		uspl_hint(err,
-			  "give it to root, and take the right to write to it from all others");
-		return -USPL_E_POLICY;
-	}
-	return 0;
-}
-
 /* *ret_fd is -1 if it doesn't exist. The descriptor is the caller's. */
 static int open_checked(const char *path, mode_t type, int *ret_fd, struct uspl_err *err)
 {
 	int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	auto_close int fd = open(path, flags | (type == S_IFDIR ? O_DIRECTORY : 0));
-	int rc;
+	struct stat st;
 
 	*ret_fd = -1;
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0)
 		return uspl_fail(err, USPL_E_POLICY, "cannot open '%s': %s", path, strerror(errno));
-	rc = check_owner(fd, path, type, err);
-	if (rc)
-		return rc;
+	if (fstat(fd, &st) < 0)
+		return uspl_fail(err, USPL_E_POLICY, "cannot look at '%s': %s", path,
+				 strerror(errno));
+	if ((st.st_mode & S_IFMT) != type)
+		return uspl_fail(err, USPL_E_POLICY, "'%s' is not a %s", path,
+				 type == S_IFDIR ? "folder" : "regular file");
+	/* No other user can have written it, or can write to it while it is read. */
+	if ((st.st_uid && st.st_uid != geteuid()) || (st.st_mode & (S_IWGRP | S_IWOTH))) {
+		uspl_fail(err, USPL_E_POLICY, "others may write to '%s'", path);
+		uspl_hint(err,
+			  "give it to root, and take the right to write to it from all others");
+		return -USPL_E_POLICY;
+	}
 	*ret_fd = take_fd(fd);
 	return 0;
 }
@@ -114,11 +104,24 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int list_entries(DIR *dir, const char *path, const char *suffix, strvec *ret,
-			struct uspl_err *err)
+int etc_list(const char *name, const char *suffix, strvec *ret, struct uspl_err *err)
 {
+	auto_free char *path = file_join(etc_folder(), name);
+	auto_closedir DIR *dir = NULL;
 	const struct dirent *entry;
+	bool there = false;
+	int fd, rc = path ? check_folders(name, &there, err) : uspl_fail_nomem(err);
 
+	if (rc || !there)
+		return rc;
+	rc = open_checked(path, S_IFDIR, &fd, err);
+	if (rc || fd < 0)
+		return rc;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return uspl_fail_nomem(err);
+	}
 	for (errno = 0; (entry = readdir(dir)); errno = 0) {
 		if (entry->d_name[0] == '.' || !text_ends_with(entry->d_name, suffix))
 			continue;
@@ -133,24 +136,4 @@ static int list_entries(DIR *dir, const char *path, const char *suffix, strvec *
 	if (ret->n)
 		qsort(ret->items, ret->n, sizeof(*ret->items), by_name);
 	return 0;
-}
-
-int etc_list(const char *name, const char *suffix, strvec *ret, struct uspl_err *err)
-{
-	auto_free char *path = file_join(etc_folder(), name);
-	auto_closedir DIR *dir = NULL;
-	bool there = false;
-	int fd, rc = path ? check_folders(name, &there, err) : uspl_fail_nomem(err);
-
-	if (rc || !there)
-		return rc;
-	rc = open_checked(path, S_IFDIR, &fd, err);
-	if (rc || fd < 0)
-		return rc;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return uspl_fail_nomem(err);
-	}
-	return list_entries(dir, path, suffix, ret, err);
 }

@@ -179,22 +179,6 @@ void key_secret_wipe(struct key_secret *secret)
 	sodium_memzero(secret, sizeof(*secret));
 }
 
-static int read_listed(const char *file, struct key *ret, struct uspl_err *err)
-{
-	auto_free char *name = file_join(KEY_FOLDER, file);
-	auto_buf struct buf text = { 0 };
-	struct uspl_err why = { 0 };
-	bool there = false;
-	int rc = name ? etc_read(name, &text, &there, err) : uspl_fail_nomem(err);
-
-	if (rc)
-		return rc;
-	if (!there || key_read(buf_str(&text), text.len, ret, &why) != 0)
-		return uspl_fail(err, USPL_E_POLICY, "'%s/%s' is not a key: %s", etc_folder(), name,
-				 there ? why.msg : "it is gone");
-	return 0;
-}
-
 int key_find(const char *id, struct key *ret, struct uspl_err *err)
 {
 	auto_strvec strvec names = { 0 };
@@ -205,11 +189,18 @@ int key_find(const char *id, struct key *ret, struct uspl_err *err)
 	if (rc)
 		return rc;
 	vec_for_each (&names, name) {
+		auto_free char *file = file_join(KEY_FOLDER, *name);
+		auto_buf struct buf text = { 0 };
+		struct uspl_err why = { 0 };
 		struct key key = { 0 };
+		bool there = false;
 
-		rc = read_listed(*name, &key, err);
+		rc = file ? etc_read(file, &text, &there, err) : uspl_fail_nomem(err);
 		if (rc)
 			return rc;
+		if (!there || key_read(buf_str(&text), text.len, &key, &why) != 0)
+			return uspl_fail(err, USPL_E_POLICY, "'%s/%s' is not a key: %s",
+					 etc_folder(), file, there ? why.msg : "it is gone");
 		if (strcmp(key.id, id) != 0)
 			continue;
 		if (!found.id[0])

@@ -326,27 +326,9 @@ int manifest_read(const char *text, size_t len, struct update **ret, struct uspl
 
 /* Writing */
 
-static int write_functions(struct json *json, const struct update_target *target,
-			   struct uspl_err *err)
-{
-	const struct update_function *function;
-
-	json_open(json, "functions", '[');
-	vec_for_each (&target->functions, function) {
-		int rc;
-
-		json_open(json, NULL, '{');
-		rc = fields_write(json, function_fields, function, err);
-		if (rc)
-			return rc;
-		json_close(json, '}');
-	}
-	json_close(json, ']');
-	return 0;
-}
-
 static int write_target(struct json *json, const struct update_target *target, struct uspl_err *err)
 {
+	const struct update_function *function;
 	char *const *build_id;
 	int rc;
 
@@ -359,8 +341,16 @@ static int write_target(struct json *json, const struct update_target *target, s
 			return uspl_fail(err, USPL_E_UNSUPPORTED, "a build-id cannot be '%s'",
 					 *build_id);
 	json_strings(json, "build_ids", &target->build_ids);
-	rc = write_functions(json, target, err);
-	if (!rc && target->matched.n)
+	json_open(json, "functions", '[');
+	vec_for_each (&target->functions, function) {
+		json_open(json, NULL, '{');
+		rc = fields_write(json, function_fields, function, err);
+		if (rc)
+			return rc;
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+	if (target->matched.n)
 		rc = matched_write(json, target, err);
 	if (!rc)
 		rc = hooked_write(json, target, err);

@@ -43,25 +43,6 @@ static bool read_address(const char *text, uint64_t *ret)
 	return true;
 }
 
-static int read_places(json_object *object, struct update_match *match, struct uspl_err *err)
-{
-	json_object_object_foreach(object, key, value)
-	{
-		struct update_place *place = vec_push(&match->places);
-
-		if (!place)
-			return uspl_fail_nomem(err);
-		place->symbol = strdup(key);
-		if (!place->symbol)
-			return uspl_fail_nomem(err);
-		if (!json_object_is_type(value, json_type_string) ||
-		    !read_address(json_object_get_string(value), &place->addr))
-			return uspl_fail(err, USPL_E_FILE, "the place of '%s' has a wrong value",
-					 key);
-	}
-	return 0;
-}
-
 static int read_match(json_object *object, struct update_target *target, struct uspl_err *err)
 {
 	struct update_match *match = vec_push(&target->matched);
@@ -77,7 +58,21 @@ static int read_match(json_object *object, struct update_target *target, struct 
 	rc = fields_get(object, "places", json_type_object, &places, err);
 	if (rc)
 		return rc;
-	return read_places(places, match, err);
+	json_object_object_foreach(places, key, value)
+	{
+		struct update_place *place = vec_push(&match->places);
+
+		if (!place)
+			return uspl_fail_nomem(err);
+		place->symbol = strdup(key);
+		if (!place->symbol)
+			return uspl_fail_nomem(err);
+		if (!json_object_is_type(value, json_type_string) ||
+		    !read_address(json_object_get_string(value), &place->addr))
+			return uspl_fail(err, USPL_E_FILE, "the place of '%s' has a wrong value",
+					 key);
+	}
+	return 0;
 }
 
 int matched_read(json_object *object, struct update_target *target, struct uspl_err *err)
