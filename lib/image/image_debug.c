@@ -51,8 +51,7 @@ static bool tells_more(const struct image *image, Dwfl_Module *mod, int n)
 
 static int take_symbols(struct image *image, Dwfl_Module *mod, int n, struct uspl_err *err)
 {
-	const char *file = NULL; /* of local symbols the source file */
-	struct image_sym *out;
+	const char *file = NULL;
 
 	vec_release(&image->syms);
 	for (int i = 1; i < n; i++) {
@@ -62,17 +61,8 @@ static int take_symbols(struct image *image, Dwfl_Module *mod, int n, struct usp
 
 		if (name && GELF_ST_TYPE(sym.st_info) == STT_FILE)
 			file = name;
-		if (!name || !name[0] || !image_wants_symbol(&sym))
-			continue;
-		out = vec_push(&image->syms);
-		if (!out)
+		if (!image_take_symbol(image, name, &sym, addr, file))
 			return uspl_fail_nomem(err);
-		out->name = name;
-		out->type = GELF_ST_TYPE(sym.st_info);
-		out->bind = GELF_ST_BIND(sym.st_info);
-		out->file = out->bind == STB_LOCAL ? file : NULL;
-		out->size = sym.st_size;
-		out->addr = out->type == STT_TLS ? sym.st_value : addr;
 	}
 	image_sort_symbols(image);
 	return 0;

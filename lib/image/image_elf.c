@@ -67,6 +67,25 @@ bool image_wants_symbol(const GElf_Sym *sym)
 	}
 }
 
+bool image_take_symbol(struct image *image, const char *name, const GElf_Sym *sym, taddr addr,
+		       const char *file)
+{
+	struct image_sym *out;
+
+	if (!name || !name[0] || !image_wants_symbol(sym))
+		return true;
+	out = vec_push(&image->syms);
+	if (!out)
+		return false;
+	out->name = name;
+	out->type = GELF_ST_TYPE(sym->st_info);
+	out->bind = GELF_ST_BIND(sym->st_info);
+	out->file = out->bind == STB_LOCAL ? file : NULL;
+	out->size = sym->st_size;
+	out->addr = out->type == STT_TLS ? sym->st_value : addr;
+	return true;
+}
+
 static int add_table(struct image *image, Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr,
 		     int64_t bias, struct uspl_err *err)
 {
@@ -76,7 +95,6 @@ static int add_table(struct image *image, Elf *elf, Elf_Scn *scn, const GElf_Shd
 
 	for (size_t i = 1; i < n; i++) {
 		const char *name;
-		struct image_sym *out;
 		GElf_Sym sym;
 
 		if (!gelf_getsym(data, (int)i, &sym))
@@ -84,17 +102,8 @@ static int add_table(struct image *image, Elf *elf, Elf_Scn *scn, const GElf_Shd
 		name = elf_strptr(elf, shdr->sh_link, sym.st_name);
 		if (GELF_ST_TYPE(sym.st_info) == STT_FILE)
 			file = name;
-		if (!name || !name[0] || !image_wants_symbol(&sym))
-			continue;
-		out = vec_push(&image->syms);
-		if (!out)
+		if (!image_take_symbol(image, name, &sym, sym.st_value + (uint64_t)bias, file))
 			return uspl_fail_nomem(err);
-		out->name = name;
-		out->type = GELF_ST_TYPE(sym.st_info);
-		out->bind = GELF_ST_BIND(sym.st_info);
-		out->file = out->bind == STB_LOCAL ? file : NULL;
-		out->size = sym.st_size;
-		out->addr = sym.st_value + (out->type == STT_TLS ? 0 : (uint64_t)bias);
 	}
 	return 0;
 }

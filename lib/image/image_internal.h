@@ -27,6 +27,12 @@ struct image_backing *image_backing(const struct image *image);
 Dwfl_Module *image_dwfl_module(const struct image *image);
 /* True for a symbol that stands for a place in the program. */
 bool image_wants_symbol(const GElf_Sym *sym);
+/*
+ * Adds a symbol at an address if it is one of those; file: the source file that local ones are of.
+ * A thread-local variable keeps its place in the block. False: out of memory.
+ */
+bool image_take_symbol(struct image *image, const char *name, const GElf_Sym *sym, taddr addr,
+		       const char *file) uspl_must_check;
 /* Puts the symbols in the order of their addresses. */
 void image_sort_symbols(struct image *image);
 
