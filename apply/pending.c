@@ -25,24 +25,6 @@ bool pending_is_possible(const struct update_target *target, const module_vec *m
 	return program->soname != NULL;
 }
 
-/* Moves the target's record from present to *ret. */
-static bool take_record(region_vec *present, const struct update *update,
-			const struct update_target *target, struct region *ret)
-{
-	for (size_t i = 0; i < present->n; i++) {
-		struct region *region = &present->items[i];
-
-		if (!region_has_id(region, update->id) || region->module || region->sites.n ||
-		    strcmp(region->module_name, target->name))
-			continue;
-		*ret = *region;
-		present->n--;
-		memmove(region, region + 1, (present->n - i) * sizeof(*region));
-		return true;
-	}
-	return false;
-}
-
 /* A region that is nothing but its record. */
 static int make_record(struct proc *proc, const struct module *near, struct region *region,
 		       struct uspl_err *err)
@@ -84,12 +66,25 @@ int pending_note(struct proc *proc, const module_vec *modules, const struct upda
 {
 	struct pending *pending = vec_push(noted);
 	struct region *region;
+	bool known = false;
 	int rc = 0;
 
 	if (!pending)
 		return uspl_fail_nomem(err);
 	region = &pending->region;
-	if (!take_record(present, update, target, region)) {
+	/* The target's record moves from the present ones to the noted ones. */
+	for (size_t i = 0; i < present->n && !known; i++) {
+		struct region *record = &present->items[i];
+
+		if (!region_has_id(record, update->id) || record->module || record->sites.n ||
+		    strcmp(record->module_name, target->name))
+			continue;
+		*region = *record;
+		present->n--;
+		memmove(record, record + 1, (present->n - i) * sizeof(*record));
+		known = true;
+	}
+	if (!known) {
 		pending->change = PENDING_MADE;
 		rc = load_describe(update, target->name, NULL, region, err);
 		region->state = USPL_REGION_PENDING;

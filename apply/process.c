@@ -44,23 +44,6 @@ struct session {
 	hook_log *hooks;   /* where it is noted which were called */
 };
 
-static int fail_no_module(const struct session *session, struct uspl_err *err)
-{
-	const struct update_target *first = session->update->targets.items;
-	const struct module *program = module_main(&session->modules);
-
-	uspl_fail(err, USPL_E_NO_MODULE, "pid %d runs '%s' and maps no '%s'%s", session->proc->pid,
-		  program ? program->path : "?", first ? first->name : "?",
-		  session->update->targets.n > 1 ? " nor any other target of the update" : "");
-	if (session->proc->pid == 1)
-		uspl_hint(err, "pid 1 is the machine's init; the first process of a container has "
-			       "another pid here, which '--all' finds");
-	else
-		uspl_hint(err, "'uspl-view --file=UPDATE' shows which programs and builds an "
-			       "update is for");
-	return -USPL_E_NO_MODULE;
-}
-
 /*
  * True if threads may go over one by one. Hooks, initial values and other updates' places change
  * for all threads at once.
@@ -305,7 +288,8 @@ static struct pairs_scope pairs_scope(const struct session *session)
 static int find_pairs(struct session *session, struct uspl_err *err)
 {
 	const struct pairs_scope scope = pairs_scope(session);
-	const struct update_target *target;
+	const struct update_target *target, *first = session->update->targets.items;
+	const struct module *program = module_main(&session->modules);
 	const struct region *region;
 	bool meant;
 	int rc = pairs_find(&scope, &session->pairs, err);
@@ -332,7 +316,16 @@ static int find_pairs(struct session *session, struct uspl_err *err)
 	vec_for_each (&session->update->targets, target)
 		if (pending_is_possible(target, &session->modules))
 			return 0;
-	return fail_no_module(session, err);
+	uspl_fail(err, USPL_E_NO_MODULE, "pid %d runs '%s' and maps no '%s'%s", session->proc->pid,
+		  program ? program->path : "?", first ? first->name : "?",
+		  session->update->targets.n > 1 ? " nor any other target of the update" : "");
+	if (session->proc->pid == 1)
+		uspl_hint(err, "pid 1 is the machine's init; the first process of a container has "
+			       "another pid here, which '--all' finds");
+	else
+		uspl_hint(err, "'uspl-view --file=UPDATE' shows which programs and builds an "
+			       "update is for");
+	return -USPL_E_NO_MODULE;
 }
 
 /* Everything before the switch. unload() takes back what it changes. */

@@ -100,30 +100,21 @@ static int append_needed(struct scope *scope, size_t first, const dynsyms_list *
 	return 0;
 }
 
-/* How long the global scope is: up to the last module of the list that the program needs. */
-static int global_length(const dynsyms_list *list, size_t *ret_n, struct uspl_err *err)
+/* The global scope, then the module and what it needs. */
+static int order_by_list(struct scope *scope, const dynsyms_list *list, struct uspl_err *err)
 {
 	struct scope startup = { 0 };
-	size_t n = 0;
+	size_t global = 0;
 	int rc = append(&startup, list->items[0], err);
 
+	/* The global scope is as long as up to the last module of the list that the program needs. */
 	if (!rc)
 		rc = append_needed(&startup, 0, list, err);
 	for (size_t i = 0; i < list->n; i++)
 		for (size_t j = 0; j < startup.order.n; j++)
 			if (list->items[i] == startup.order.items[j])
-				n = i + 1;
+				global = i + 1;
 	vec_release(&startup.order);
-	*ret_n = n;
-	return rc;
-}
-
-/* The global scope, then the module and what it needs. */
-static int order_by_list(struct scope *scope, const dynsyms_list *list, struct uspl_err *err)
-{
-	size_t global;
-	int rc = global_length(list, &global, err);
-
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < global; i++) {

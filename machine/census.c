@@ -84,22 +84,6 @@ int census_all(census_vec *ret, struct uspl_err *err)
 	return 0;
 }
 
-/* Where only some pids can be meant, the others are looked at as their parents at most. */
-static int read_meant(const struct selection *sel, census_vec *ret, struct uspl_err *err)
-{
-	const pid_t *pid;
-
-	if (!sel->only.n || sel->trees.n)
-		return census_all(ret, err);
-	vec_for_each (&sel->only, pid) {
-		int rc = add_process(*pid, ret, err);
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 /* Its program, as another thread has it if the main one has exited. False if none is known. */
 static bool find_exe(pid_t pid, struct stat *ret_st, char *ret_path, size_t size)
 {
@@ -255,8 +239,14 @@ int census_take(const struct selection *sel, census_vec *ret, size_t *ret_hidden
 	struct question question = { .sel = sel };
 	auto_vec census_vec all = { 0 };
 	const struct census_process *process;
-	int rc = read_meant(sel, &all, err);
+	int rc = 0;
 
+	/* Where only some pids can be meant, the others are looked at as their parents at most. */
+	if (!sel->only.n || sel->trees.n)
+		rc = census_all(&all, err);
+	else
+		for (size_t i = 0; i < sel->only.n && !rc; i++)
+			rc = add_process(sel->only.items[i], &all, err);
 	if (rc)
 		return rc;
 	if (all.n)

@@ -111,19 +111,6 @@ static int enable_all(const struct permit *permit, const update_paths *paths,
 	return 0;
 }
 
-static int apply_all(const update_paths *paths, struct uspl_err *err)
-{
-	auto_free char **words = calloc(paths->n + 3, sizeof(*words));
-
-	if (!words)
-		return uspl_fail_nomem(err);
-	words[0] = (char[]){ "uspl-apply" };
-	words[1] = (char[]){ "--all" };
-	/* The command puts its words in another order, and writes nothing into them. */
-	memcpy(words + 2, paths->items, paths->n * sizeof(*words));
-	return go_on_with(cmd_apply, (int)paths->n + 2, words, USPL_E_NO_MODULE, err);
-}
-
 int cmd_enable(int argc, char **argv, struct uspl_err *err)
 {
 	auto_vec update_paths paths = { 0 };
@@ -131,6 +118,7 @@ int cmd_enable(int argc, char **argv, struct uspl_err *err)
 	auto_permit struct permit permit = { 0 };
 	struct signature_terms terms;
 	struct enable_options opts = { 0 };
+	auto_free char **words = NULL;
 	int first, rc = parse_enable(argc, argv, &opts, &first, err);
 
 	if (rc)
@@ -154,7 +142,14 @@ int cmd_enable(int argc, char **argv, struct uspl_err *err)
 	rc = enable_all(&permit, &paths, &updates, opts.keep, err);
 	if (rc || opts.later)
 		return rc;
-	return apply_all(&paths, err);
+	words = calloc(paths.n + 3, sizeof(*words));
+	if (!words)
+		return uspl_fail_nomem(err);
+	words[0] = (char[]){ "uspl-apply" };
+	words[1] = (char[]){ "--all" };
+	/* The command puts its words in another order, and writes nothing into them. */
+	memcpy(words + 2, paths.items, paths.n * sizeof(*words));
+	return go_on_with(cmd_apply, (int)paths.n + 2, words, USPL_E_NO_MODULE, err);
 }
 
 static int parse_disable(int argc, char **argv, bool *undo, int *ret_first, struct uspl_err *err)

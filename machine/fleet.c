@@ -25,28 +25,6 @@ static int add_member(crew_vec *members, const struct census_process *process, b
 	return 0;
 }
 
-/* What was named isn't selected besides. */
-static int add_named(const struct selection *sel, struct search *search, crew_vec *members,
-		     struct uspl_err *err)
-{
-	const pid_t *pid;
-
-	vec_for_each (&sel->named, pid) {
-		struct census_process process = { .pid = *pid };
-		bool is_kernel;
-		int rc = add_member(members, &process, true, err);
-
-		if (rc)
-			return rc;
-		if (census_read(*pid, &process, &is_kernel, NULL) != 0)
-			continue;
-		rc = search_know(search, &process, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 /* The first time, processes with nothing left to be done are members, too: the command says so. */
 static int add_found(struct search *search, const struct search_result *result, bool first,
 		     crew_vec *members, struct uspl_err *err)
@@ -153,12 +131,24 @@ static int look_again(const struct fleet *fleet, struct search *search, int wors
 static int run(const struct fleet *fleet, struct search *search, struct uspl_err *err)
 {
 	auto_search_result struct search_result result = { 0 };
-	bool selects = selection_selects(fleet->sel);
+	bool selects = selection_selects(fleet->sel), is_kernel;
 	auto_vec crew_vec members = { 0 };
-	int worst, denied, rc = add_named(fleet->sel, search, &members, err);
+	const pid_t *pid;
+	int worst, denied, rc;
 
-	if (rc)
-		return rc;
+	/* What was named isn't selected besides. */
+	vec_for_each (&fleet->sel->named, pid) {
+		struct census_process process = { .pid = *pid };
+
+		rc = add_member(&members, &process, true, err);
+		if (rc)
+			return rc;
+		if (census_read(*pid, &process, &is_kernel, NULL) != 0)
+			continue;
+		rc = search_know(search, &process, err);
+		if (rc)
+			return rc;
+	}
 	if (selects) {
 		rc = search_run(search, &result, err);
 		if (rc)

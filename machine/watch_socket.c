@@ -74,42 +74,45 @@ int watch_socket_ask(char **ret, struct uspl_err *err)
 	return *ret ? 0 : uspl_fail_nomem(err);
 }
 
-/* A process that is merely at work, or has all, is listed without an id. */
-static void add_reason(struct json_object *process, watch_reason_vec *ret)
-{
-	const char *id = json_object_get_string(json_object_object_get(process, "id")),
-		   *state = json_object_get_string(json_object_object_get(process, "state")),
-		   *message = json_object_get_string(json_object_object_get(process, "message"));
-	struct watch_reason *reason = id && state && message ? vec_push(ret) : NULL;
-
-	if (!reason)
-		return;
-	*reason = (struct watch_reason){
-		.pid = json_object_get_int(json_object_object_get(process, "pid")),
-		.id = strdup(id),
-		.message = strdup(message),
-		/* One that is worked on again had a reason that may pass. */
-		.waiting = strcmp(state, "refused") != 0,
-	};
-	if (reason->id && reason->message)
-		return;
-	free(reason->id);
-	free(reason->message);
-	ret->n--;
-}
-
 void watch_socket_reasons(watch_reason_vec *ret)
 {
 	auto_free char *text = NULL;
-	struct json_object *answer, *processes;
+	struct json_object *answer, *processes = NULL;
+	size_t n = 0;
 
 	if (watch_socket_ask(&text, NULL) != 0)
 		return;
 	answer = json_tokener_parse(text);
 	if (answer && json_object_object_get_ex(answer, "processes", &processes) &&
 	    json_object_is_type(processes, json_type_array))
-		for (size_t i = 0; i < json_object_array_length(processes); i++)
-			add_reason(json_object_array_get_idx(processes, i), ret);
+		n = json_object_array_length(processes);
+	for (size_t i = 0; i < n; i++) {
+		struct json_object *process = json_object_array_get_idx(processes, i);
+		const char *id = json_object_get_string(json_object_object_get(process, "id"));
+		const char *state =
+			json_object_get_string(json_object_object_get(process, "state"));
+		const char *message =
+			json_object_get_string(json_object_object_get(process, "message"));
+		struct watch_reason *reason = NULL;
+
+		/* A process that is merely at work, or has all, is listed without an id. */
+		if (id && state && message)
+			reason = vec_push(ret);
+		if (!reason)
+			continue;
+		/* One that is worked on again had a reason that may pass. */
+		*reason = (struct watch_reason){
+			.pid = json_object_get_int(json_object_object_get(process, "pid")),
+			.id = strdup(id),
+			.message = strdup(message),
+			.waiting = strcmp(state, "refused") != 0,
+		};
+		if (reason->id && reason->message)
+			continue;
+		free(reason->id);
+		free(reason->message);
+		ret->n--;
+	}
 	json_object_put(answer);
 }
 

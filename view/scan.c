@@ -172,19 +172,6 @@ static bool is_same(const struct region *a, const struct region *b)
 	       a->patch_len == b->patch_len && !memcmp(a->patch, b->patch, a->patch_len);
 }
 
-/*
- * Of updates that share an id the first one is looked up, and leads to the next. Places count from
- * 1; 0 is none.
- */
-static struct scan_update *find_update(struct scan *scan, const struct region *region)
-{
-	uintptr_t place = (uintptr_t)strmap_get(&scan->by_id, region->id);
-
-	while (place && !is_same(scan->updates.items[place - 1].region, region))
-		place = scan->updates.items[place - 1].same_id;
-	return place ? &scan->updates.items[place - 1] : NULL;
-}
-
 static struct scan_update *add_update(struct scan *scan, const struct region *region)
 {
 	uintptr_t first = (uintptr_t)strmap_get(&scan->by_id, region->id);
@@ -209,6 +196,7 @@ static int add_presence(struct scan *scan, const struct scan_process *process,
 			const struct region *first, bool all, struct uspl_err *err)
 {
 	struct scan_presence presence = { .process = process }, *place;
+	uintptr_t at = (uintptr_t)strmap_get(&scan->by_id, first->id);
 	struct scan_update *update;
 	int rc = region_status_read(&process->modules, &process->regions, first->id,
 				    &presence.status, err);
@@ -222,9 +210,13 @@ static int add_presence(struct scan *scan, const struct scan_process *process,
 	presence.record = presence.status.regions.n
 				  ? presence.status.regions.items[presence.status.regions.n - 1]
 				  : first;
-	update = find_update(scan, first);
-	if (!update)
-		update = add_update(scan, first);
+	/*
+	 * Of updates that share an id the first one is looked up, and leads to the next. Places count
+	 * from 1; 0 is none.
+	 */
+	while (at && !is_same(scan->updates.items[at - 1].region, first))
+		at = scan->updates.items[at - 1].same_id;
+	update = at ? &scan->updates.items[at - 1] : add_update(scan, first);
 	place = update ? vec_push(&update->presences) : NULL;
 	if (!place) {
 		region_status_release(&presence.status);

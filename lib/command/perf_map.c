@@ -31,20 +31,6 @@ void perf_map_add(const struct region *region, struct buf *out)
 	}
 }
 
-/* Written before the process began. */
-static bool is_older(const struct stat *st, uint64_t starttime)
-{
-	struct timespec real, boot;
-	double age, lived;
-
-	clock_gettime(CLOCK_REALTIME, &real);
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	age = difftime(real.tv_sec, st->st_mtim.tv_sec);
-	lived = (double)boot.tv_sec - (double)starttime / (double)sysconf(_SC_CLK_TCK);
-	/* To the second: what is a moment older may be of the same process. */
-	return age > lived + 2;
-}
-
 /*
  * Opens the file to append to. What is there already has to be ours, and no other name of another
  * file of ours.
@@ -53,6 +39,8 @@ static int open_map(const char *path, uint64_t starttime, struct uspl_err *err)
 {
 	const int flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
 	auto_close int fd = open(path, flags);
+	struct timespec real, boot;
+	double age, lived;
 	struct stat st;
 
 	if (fd >= 0 || errno != ENOENT) {
@@ -60,7 +48,12 @@ static int open_map(const char *path, uint64_t starttime, struct uspl_err *err)
 		    st.st_uid != geteuid() || st.st_nlink != 1)
 			return uspl_fail(err, USPL_E_CONFLICT, "'%s' is no file of this user's own",
 					 path);
-		if (!is_older(&st, starttime))
+		clock_gettime(CLOCK_REALTIME, &real);
+		clock_gettime(CLOCK_BOOTTIME, &boot);
+		age = difftime(real.tv_sec, st.st_mtim.tv_sec);
+		lived = (double)boot.tv_sec - (double)starttime / (double)sysconf(_SC_CLK_TCK);
+		/* To the second: what is a moment older may be of the same process. */
+		if (age <= lived + 2)
 			return take_fd(fd);
 		if (unlink(path) != 0)
 			return uspl_fail_errno(

@@ -184,27 +184,11 @@ void match_funcs_of(const struct match *match, const char *refname,
 		visit(&cold->pub, ctx);
 }
 
-static bool func_value(const struct image *image, const struct func *func, const struct objsym *sym,
-		       taddr *ret)
-{
-	const struct ref_hint *ref_hint;
-
-	if (func->state == FUNC_MATCHED && sym->value == 0) {
-		*ret = image_entry(image, func->pub.addr);
-		return true;
-	}
-	/* Other funcs may agree about where it is although it wasn't compared, or isn't equal. */
-	vec_for_each (&func->ref_hints, ref_hint)
-		if (ref_hint->off == sym->value) {
-			*ret = image_entry(image, ref_hint->addr);
-			return true;
-		}
-	return false;
-}
-
 bool match_value(const struct match *match, const char *refname, taddr *ret_value)
 {
 	const struct objsym *sym = match_symbol(match, refname);
+	const struct ref_hint *ref_hint;
+	const struct func *func;
 	const struct item *item;
 
 	if (!sym)
@@ -213,8 +197,20 @@ bool match_value(const struct match *match, const char *refname, taddr *ret_valu
 		*ret_value = match->addrs[sym->mark].addr;
 		return true;
 	}
-	if (match_sym_is_code(sym))
-		return func_value(match->image, match->funcs[sym->sec->mark], sym, ret_value);
+	if (match_sym_is_code(sym)) {
+		func = match->funcs[sym->sec->mark];
+		if (func->state == FUNC_MATCHED && sym->value == 0) {
+			*ret_value = image_entry(match->image, func->pub.addr);
+			return true;
+		}
+		/* Other funcs may agree about where it is, compared and equal or not. */
+		vec_for_each (&func->ref_hints, ref_hint)
+			if (ref_hint->off == sym->value) {
+				*ret_value = image_entry(match->image, ref_hint->addr);
+				return true;
+			}
+		return false;
+	}
 	item = sym->sec ? match_item_at(match, sym->sec, (int64_t)sym->value) : NULL;
 	if (!item || !item->place.known)
 		return false;

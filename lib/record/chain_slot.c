@@ -137,32 +137,28 @@ int chain_slot_entry_bytes(const struct proc *proc, const struct uspl_trace_site
 	return 0;
 }
 
-static int refuse_merged(const struct proc *proc, const struct marks *marks,
-			 const struct region_site *site, struct uspl_err *err)
-{
-	const struct uspl_trace_site *traced = trace_session_site_at(&marks->traced, site->addr);
-	uint8_t have[TRACE_NOPS_CODE];
-	size_t len = traced ? proc_read_some(proc, site->addr, have, sizeof(have)) : 0;
-
-	if (len < BYTES || !trace_site_is_merged(traced, have, len))
-		return 0;
-	uspl_fail(err, USPL_E_BUSY,
-		  "the first bytes of '%s' are as a 'uspl-trace start' that didn't come to its end "
-		  "has left them",
-		  site->name);
-	uspl_hint(err, "'uspl-trace stop %d' puts them back", proc->pid);
-	return -USPL_E_BUSY;
-}
-
 int chain_slot_adopt(const struct proc *proc, const struct marks *marks, struct region_site *site,
 		     struct uspl_err *err)
 {
 	struct chain_slot chain_slot;
-	uint8_t have[BYTES];
+	uint8_t have[BYTES], code[TRACE_NOPS_CODE];
+	const struct uspl_trace_site *traced;
+	size_t len = 0;
 	int rc;
 
-	if (site->len != BYTES || !find_chain_slot(proc, marks, site->addr, &chain_slot))
-		return refuse_merged(proc, marks, site, err);
+	if (site->len != BYTES || !find_chain_slot(proc, marks, site->addr, &chain_slot)) {
+		traced = trace_session_site_at(&marks->traced, site->addr);
+		if (traced)
+			len = proc_read_some(proc, site->addr, code, sizeof(code));
+		if (len < BYTES || !trace_site_is_merged(traced, code, len))
+			return 0;
+		uspl_fail(err, USPL_E_BUSY,
+			  "the first bytes of '%s' are as a 'uspl-trace start' that didn't come to "
+			  "its end has left them",
+			  site->name);
+		uspl_hint(err, "'uspl-trace stop %d' puts them back", proc->pid);
+		return -USPL_E_BUSY;
+	}
 	rc = proc_read(proc, chain_slot.addr, have, BYTES, err);
 	if (rc)
 		return rc;

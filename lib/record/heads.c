@@ -20,14 +20,6 @@ static uint64_t page_bits(int pagemap, taddr addr)
 	return pagemap_read(pagemap, addr, &bits, 1) ? bits : PAGEMAP_PRESENT;
 }
 
-static bool is_worth_reading(int pagemap, taddr addr)
-{
-	uint64_t bits = page_bits(pagemap, addr);
-
-	return bits & PAGEMAP_PRESENT ||
-	       (bits & (PAGEMAP_SWAPPED | PAGEMAP_GUARD | PAGEMAP_AWAITED)) == PAGEMAP_SWAPPED;
-}
-
 /*
  * Reads them one by one, as one of them can't be read. Those that are left out hold no record: what
  * isn't in memory, and can't be brought there, is a guard region.
@@ -73,6 +65,7 @@ static void read_some(struct heads *heads)
 	struct proc_piece pieces[PROC_PIECES_MAX];
 	auto_close int pagemap = pagemap_open(heads->proc);
 	size_t looked = 0;
+	uint64_t bits;
 
 	heads->at = heads->n = 0;
 	for (; heads->next < maps->n && looked < PROC_PIECES_MAX; heads->next++) {
@@ -82,7 +75,9 @@ static void read_some(struct heads *heads)
 		    (heads->proc->kept && find_kept(heads->proc->kept, map->start)))
 			continue;
 		looked++;
-		if (!is_worth_reading(pagemap, map->start))
+		bits = page_bits(pagemap, map->start);
+		if (!(bits & PAGEMAP_PRESENT) &&
+		    (bits & (PAGEMAP_SWAPPED | PAGEMAP_GUARD | PAGEMAP_AWAITED)) != PAGEMAP_SWAPPED)
 			continue;
 		heads->some[heads->n] = (struct kept_head){ map->start, heads->next, 0, false };
 		pieces[heads->n] = (struct proc_piece){ map->start, sizeof(heads->some[0].word),

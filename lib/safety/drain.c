@@ -129,21 +129,6 @@ static void let_go(struct drain *drain, struct stop *stop)
 	drain_note_stop(drain, stop);
 }
 
-/* Where the kernel doesn't tell which threads sleep. */
-static int look_at_all(struct drain *drain, struct uspl_err *err)
-{
-	struct stop stop;
-	int rc = stop_prepare(&stop, drain->text.proc, err);
-
-	if (rc)
-		return rc;
-	rc = stop_enter(&stop, clock_now_ns() + STOP_LIMIT_NS, err);
-	if (!rc)
-		rc = count_stopped(drain, &stop, err);
-	let_go(drain, &stop);
-	return rc;
-}
-
 static int look_at_each(struct drain *drain, struct blocked *blocked, struct uspl_err *err)
 {
 	auto_vec tid_vec others = { 0 };
@@ -165,6 +150,7 @@ static int look_once(void *ctx, struct uspl_err *err)
 	struct drain *drain = ctx;
 	const struct proc *proc = drain->text.proc;
 	struct blocked blocked;
+	struct stop stop;
 	int rc = proc_check_current(proc, proc_task(proc), err);
 
 	if (rc)
@@ -174,10 +160,19 @@ static int look_once(void *ctx, struct uspl_err *err)
 		drain->inside->n = 0;
 	if (drain->ahead)
 		return look_at_each(drain, &drain->blocked, err);
-	if (blocked_open(&blocked, proc, NULL) != 0)
-		return look_at_all(drain, err);
-	rc = look_at_each(drain, &blocked, err);
-	blocked_release(&blocked);
+	if (blocked_open(&blocked, proc, NULL) == 0) {
+		rc = look_at_each(drain, &blocked, err);
+		blocked_release(&blocked);
+		return rc;
+	}
+	/* The kernel doesn't tell which threads sleep. */
+	rc = stop_prepare(&stop, proc, err);
+	if (rc)
+		return rc;
+	rc = stop_enter(&stop, clock_now_ns() + STOP_LIMIT_NS, err);
+	if (!rc)
+		rc = count_stopped(drain, &stop, err);
+	let_go(drain, &stop);
 	return rc;
 }
 

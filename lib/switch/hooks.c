@@ -96,29 +96,6 @@ static int enter(const struct transition *t, enum uspl_hook_kind phase, struct u
 	return 0;
 }
 
-/* Adds a region's hooks of the kind that haven't run. */
-static int add_due(struct region *region, enum uspl_hook_kind kind, due_vec *ret,
-		   struct uspl_err *err)
-{
-	bool reverse = hook_kind_is_reverse(kind);
-	uint32_t number = 0;
-
-	for (size_t i = 0; i < region->hooks.n; i++) {
-		size_t place = reverse ? region->hooks.n - 1 - i : i;
-		struct due *due;
-
-		if (region->hooks.items[place].kind != kind)
-			continue;
-		if (++number <= region->hooks_done && region->phase == kind)
-			continue;
-		due = vec_push(ret);
-		if (!due)
-			return uspl_fail_nomem(err);
-		*due = (struct due){ region, &region->hooks.items[place], number };
-	}
-	return 0;
-}
-
 static int find_due(const struct transition *t, enum uspl_hook_kind kind, due_vec *ret,
 		    struct uspl_err *err)
 {
@@ -126,10 +103,22 @@ static int find_due(const struct transition *t, enum uspl_hook_kind kind, due_ve
 
 	for (size_t i = 0; i < t->n_regions; i++) {
 		struct region *region = t->regions[reverse ? t->n_regions - 1 - i : i];
-		int rc = region->phase ? add_due(region, kind, ret, err) : 0;
+		size_t n = region->phase ? region->hooks.n : 0;
+		uint32_t number = 0;
 
-		if (rc)
-			return rc;
+		for (size_t j = 0; j < n; j++) {
+			struct region_hook *hook = &region->hooks.items[reverse ? n - 1 - j : j];
+			struct due *due;
+
+			if (hook->kind != kind)
+				continue;
+			if (++number <= region->hooks_done && region->phase == kind)
+				continue;
+			due = vec_push(ret);
+			if (!due)
+				return uspl_fail_nomem(err);
+			*due = (struct due){ region, hook, number };
+		}
 	}
 	return 0;
 }

@@ -111,28 +111,12 @@ static int64_t drain_ns(const struct stopless *stopless)
 	return limit > 0 && limit < DRAIN_NS ? (int64_t)limit : DRAIN_NS;
 }
 
-static int write_inside(const struct stopless *stopless, const taddr *sp, size_t n,
-			struct uspl_err *err)
-{
-	struct uspl_inside inside[USPL_INSIDE_MAX + 1] = { 0 };
-
-	_Static_assert(USPL_INSIDE_AT >= sizeof(struct uspl_selector) &&
-			       USPL_INSIDE_AT + sizeof(inside) <= TRAMPOLINES_RESULT_PAGE_AT,
-		       "between the word and the slate");
-	if (n > USPL_INSIDE_MAX)
-		n = USPL_INSIDE_MAX;
-	for (size_t i = 0; i < n; i++)
-		inside[i] =
-			(struct uspl_inside){ sp[i] > INSIDE_LEN ? sp[i] - INSIDE_LEN : 0, sp[i] };
-	return proc_write(stopless->t->proc, stopless->leader->selector + USPL_INSIDE_AT, inside,
-			  (n + 1) * sizeof(*inside), err);
-}
-
 int stopless_drain(struct stopless *stopless, const taddr *sp, size_t n, bool guessed,
 		   bool *ret_held, struct uspl_err *err)
 {
 	enum { STEPS = 256 };
 	uint8_t from = (uint8_t)stopless_value_from(stopless);
+	struct uspl_inside inside[USPL_INSIDE_MAX + 1] = { 0 };
 	int64_t now = clock_now_ns(), rest;
 	/* The clock's bits below its resolution are noise, and random enough. */
 	uint64_t chance = (uint64_t)now * 0x9e3779b97f4a7c15 >> 32 & (STEPS - 1);
@@ -141,6 +125,9 @@ int stopless_drain(struct stopless *stopless, const taddr *sp, size_t n, bool gu
 	int rc = proc_read(stopless->t->proc, stopless->leader->selector, &selector,
 			   sizeof(selector), err);
 
+	_Static_assert(USPL_INSIDE_AT >= sizeof(struct uspl_selector) &&
+			       USPL_INSIDE_AT + sizeof(inside) <= TRAMPOLINES_RESULT_PAGE_AT,
+		       "between the word and the slate");
 	*ret_held = !rc && stopless->draining && selector.value & USPL_SELECTOR_DRAIN;
 	if (rc || *ret_held)
 		return rc;
@@ -150,7 +137,13 @@ int stopless_drain(struct stopless *stopless, const taddr *sp, size_t n, bool gu
 	stopless->draining = false;
 	if (now < stopless->drain_again_ns || selector.value != from)
 		return 0;
-	rc = write_inside(stopless, sp, n, err);
+	if (n > USPL_INSIDE_MAX)
+		n = USPL_INSIDE_MAX;
+	for (size_t i = 0; i < n; i++)
+		inside[i] =
+			(struct uspl_inside){ sp[i] > INSIDE_LEN ? sp[i] - INSIDE_LEN : 0, sp[i] };
+	rc = proc_write(stopless->t->proc, stopless->leader->selector + USPL_INSIDE_AT, inside,
+			(n + 1) * sizeof(*inside), err);
 	if (rc)
 		return rc;
 	timeout = timeout_of(stopless, drain_ns(stopless));

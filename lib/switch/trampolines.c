@@ -97,24 +97,6 @@ bool trampolines_jump(const struct region *region, const struct region_site *sit
 	       arch_native()->jump_encode(site->addr, trampoline_address(region, site), bytes);
 }
 
-static int plan_punned(struct trampolines *trampolines, struct region_site *site,
-		       struct uspl_err *err)
-{
-	uint8_t bytes[USPL_SITE_BYTES_MAX];
-	taddr punned;
-	int rc;
-
-	if (!trampoline_pun_jump(site->addr, site->old_bytes, bytes, &punned))
-		return uspl_fail(err, USPL_E_UNSUPPORTED,
-				 "the first byte of '%s' can't be made a jump", site->name);
-	rc = punned_add(&trampolines->punned, site, punned,
-			trampoline_address(trampolines->region, site), err);
-	if (rc)
-		return rc;
-	site->entry = USPL_ENTRY_PUNNED;
-	return 0;
-}
-
 /* By one store: all that is replaced is one instruction, so that no thread can stand inside it. */
 static bool plan_store(struct region_site *site, const uint8_t *old, size_t len)
 {
@@ -178,7 +160,8 @@ int trampolines_add(struct trampolines *trampolines, struct region_site *site, s
 static int plan_entry(struct trampolines *trampolines, struct region_site *site,
 		      struct uspl_err *err)
 {
-	uint8_t old[TRAMPOLINE_OLD_MAX];
+	uint8_t old[TRAMPOLINE_OLD_MAX], bytes[USPL_SITE_BYTES_MAX];
+	taddr punned;
 	size_t old_len = 0;
 	int rc = read_old(trampolines, site, old, &old_len, err);
 
@@ -195,7 +178,14 @@ static int plan_entry(struct trampolines *trampolines, struct region_site *site,
 	/* A traced function's slot is made for it. */
 	if (site->recorded.addr && plan_store(site, old, old_len))
 		return 0;
-	rc = plan_punned(trampolines, site, err);
+	if (trampoline_pun_jump(site->addr, site->old_bytes, bytes, &punned))
+		rc = punned_add(&trampolines->punned, site, punned,
+				trampoline_address(trampolines->region, site), err);
+	else
+		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
+			       "the first byte of '%s' can't be made a jump", site->name);
+	if (!rc)
+		site->entry = USPL_ENTRY_PUNNED;
 	return rc == -USPL_E_UNSUPPORTED && plan_store(site, old, old_len) ? 0 : rc;
 }
 

@@ -48,33 +48,14 @@ static int by_addr(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* The aligned word around the entry, with the entry's new bytes. */
-static int add_store(const struct region_site *site, const uint8_t *bytes, struct text_poke *poke,
-		     struct uspl_err *err)
-{
-	taddr at = site->addr & ~(WORD_LEN - 1);
-	struct inject_word *word = vec_push(&poke->items);
-	uint8_t to[WORD_LEN];
-	int rc;
-
-	if (!word)
-		return uspl_fail_nomem(err);
-	word->addr = at;
-	rc = proc_read(poke->proc, at, &word->from, sizeof(word->from), err);
-	if (rc)
-		return rc;
-	memcpy(to, &word->from, sizeof(to));
-	memcpy(to + (site->addr - at), bytes, site->len);
-	memcpy(&word->to, to, sizeof(to));
-	return 0;
-}
-
 static int write_entry(const struct proc *proc, const struct region *region,
 		       const struct region_site *site, enum entry_form to, struct text_poke *poke,
 		       struct uspl_err *err)
 {
 	enum entry_form now = trampolines_entry_form(proc, region, site);
 	uint8_t bytes[USPL_SITE_BYTES_MAX];
+	struct inject_word *word;
+	int rc;
 
 	if (now == ENTRY_ALIEN || !bytes_of(region, site, to, bytes))
 		return uspl_fail(err, USPL_E_OVERWRITTEN,
@@ -88,12 +69,23 @@ static int write_entry(const struct proc *proc, const struct region *region,
 	/* A punned jump and the old bytes differ in their first byte. */
 	if (site->entry == USPL_ENTRY_PUNNED && now != ENTRY_DIRECT && to != ENTRY_DIRECT)
 		return proc_write(proc, site->addr, bytes, 1, err);
-	if (site->addr % WORD_LEN + site->len <= WORD_LEN)
-		return add_store(site, bytes, poke, err);
-	if (to == ENTRY_DIRECT && now == ENTRY_TRAMPOLINE)
-		return 0;
-	return uspl_fail(err, USPL_E_UNSUPPORTED,
-			 "the entry of '%s' doesn't lie in one aligned word", site->name);
+	if (site->addr % WORD_LEN + site->len > WORD_LEN) {
+		if (to == ENTRY_DIRECT && now == ENTRY_TRAMPOLINE)
+			return 0;
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "the entry of '%s' doesn't lie in one aligned word", site->name);
+	}
+	/* The aligned word around the entry, with the entry's new bytes. */
+	word = vec_push(&poke->items);
+	if (!word)
+		return uspl_fail_nomem(err);
+	word->addr = site->addr & ~(WORD_LEN - 1);
+	rc = proc_read(proc, word->addr, &word->from, sizeof(word->from), err);
+	if (rc)
+		return rc;
+	word->to = word->from;
+	memcpy((uint8_t *)&word->to + (site->addr - word->addr), bytes, site->len);
+	return 0;
 }
 
 int trampolines_arm(const struct proc *proc, const module_vec *modules, struct region *region,

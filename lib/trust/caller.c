@@ -29,17 +29,10 @@ static uid_t parse_uid(const char *text)
 									 : (uid_t)value;
 }
 
-static bool has_ptrace(void)
+void caller_find(struct caller *ret)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
-	return syscall(SYS_capget, &head, data) == 0 &&
-	       (data[CAP_TO_INDEX(CAP_SYS_PTRACE)].effective & CAP_TO_MASK(CAP_SYS_PTRACE));
-}
-
-void caller_find(struct caller *ret)
-{
 	auto_buf struct buf loginuid = { 0 };
 
 	*ret = (struct caller){ .uid = getuid(), .loginuid = CALLER_NOBODY };
@@ -52,7 +45,10 @@ void caller_find(struct caller *ret)
 	for (int fd = 0; fd < 3 && !ret->tty[0]; fd++)
 		if (ttyname_r(fd, ret->tty, sizeof(ret->tty)) != 0)
 			ret->tty[0] = '\0';
-	ret->privileged = !geteuid() || getauxval(AT_SECURE) || has_ptrace();
+	ret->privileged =
+		!geteuid() || getauxval(AT_SECURE) ||
+		(syscall(SYS_capget, &head, data) == 0 &&
+		 data[CAP_TO_INDEX(CAP_SYS_PTRACE)].effective & CAP_TO_MASK(CAP_SYS_PTRACE));
 }
 
 void caller_name(uid_t uid, char *text, size_t size)

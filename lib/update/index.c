@@ -123,29 +123,9 @@ static int read_entry(json_object *object, struct index_entry *entry, struct usp
 	return fields_strings(object, "build_ids", build_id_valid, &entry->build_ids, err);
 }
 
-static int read_entries(json_object *array, index_entries *ret, struct uspl_err *err)
-{
-	auto_strmap struct strmap seen = { 0 };
-
-	for (size_t i = 0; i < json_object_array_length(array); i++) {
-		struct index_entry *entry = vec_push(ret);
-		int rc = entry ? read_entry(json_object_array_get_idx(array, i), entry, err)
-			       : uspl_fail_nomem(err);
-
-		if (rc) {
-			uspl_context(err, "update %zu", i);
-			return rc;
-		}
-		if (strmap_get(&seen, entry->file))
-			return uspl_fail(err, USPL_E_HOSTILE, "'%s' is listed twice", entry->file);
-		if (!strmap_set(&seen, entry->file, entry->file))
-			return uspl_fail_nomem(err);
-	}
-	return 0;
-}
-
 static int read_root(json_object *root, index_entries *ret, struct uspl_err *err)
 {
+	auto_strmap struct strmap seen = { 0 };
 	json_object *format, *updates;
 	int rc;
 
@@ -165,7 +145,23 @@ static int read_root(json_object *root, index_entries *ret, struct uspl_err *err
 	if (rc)
 		return rc;
 	rc = fields_get(root, "updates", json_type_array, &updates, err);
-	return rc ? rc : read_entries(updates, ret, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < json_object_array_length(updates); i++) {
+		struct index_entry *entry = vec_push(ret);
+
+		rc = entry ? read_entry(json_object_array_get_idx(updates, i), entry, err)
+			   : uspl_fail_nomem(err);
+		if (rc) {
+			uspl_context(err, "update %zu", i);
+			return rc;
+		}
+		if (strmap_get(&seen, entry->file))
+			return uspl_fail(err, USPL_E_HOSTILE, "'%s' is listed twice", entry->file);
+		if (!strmap_set(&seen, entry->file, entry->file))
+			return uspl_fail_nomem(err);
+	}
+	return 0;
 }
 
 int index_read(const char *text, size_t len, index_entries *ret, struct uspl_err *err)

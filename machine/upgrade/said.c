@@ -60,28 +60,10 @@ void said_print(const upgrade_cases *cases, const struct running *running)
 		       running->n_denied);
 }
 
-static void json_case(const struct upgrade_case *item, struct json *json)
+int said_print_json(const upgrade_cases *cases, const struct running *running, struct uspl_err *err)
 {
 	static const char *const answers[] = { "behind", "patched", "patched-in-part",
 					       "restart-needed", "same-code" };
-
-	json_open(json, NULL, '{');
-	json_string(json, "source", item->release->source);
-	json_string(json, "from", item->from);
-	json_string(json, "to", item->release->newest);
-	json_truth(json, "installed", !strcmp(item->release->newest, item->release->installed));
-	json_string(json, "state", answers[item->answer]);
-	json_string(json, "id", item->id);
-	if (item->left_out)
-		json_string(json, "left_out", item->left_out);
-	json_truth(json, "changed", item->changed);
-	if (item->why.code)
-		json_string(json, "message", item->why.msg);
-	json_close(json, '}');
-}
-
-int said_print_json(const upgrade_cases *cases, const struct running *running, struct uspl_err *err)
-{
 	const struct running_process *process;
 	const struct upgrade_case *item;
 
@@ -92,9 +74,24 @@ int said_print_json(const upgrade_cases *cases, const struct running *running, s
 		json_number(&json, "pid", process->process.pid);
 		json_string(&json, "comm", process->name);
 		json_open(&json, "packages", '[');
-		vec_for_each (cases, item)
-			if (item->process == process)
-				json_case(item, &json);
+		vec_for_each (cases, item) {
+			if (item->process != process)
+				continue;
+			json_open(&json, NULL, '{');
+			json_string(&json, "source", item->release->source);
+			json_string(&json, "from", item->from);
+			json_string(&json, "to", item->release->newest);
+			json_truth(&json, "installed",
+				   !strcmp(item->release->newest, item->release->installed));
+			json_string(&json, "state", answers[item->answer]);
+			json_string(&json, "id", item->id);
+			if (item->left_out)
+				json_string(&json, "left_out", item->left_out);
+			json_truth(&json, "changed", item->changed);
+			if (item->why.code)
+				json_string(&json, "message", item->why.msg);
+			json_close(&json, '}');
+		}
 		json_close(&json, ']');
 		json_close(&json, '}');
 		if (json.buf.oom)
