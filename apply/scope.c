@@ -107,7 +107,9 @@ static int order_by_list(struct scope *scope, const dynsyms_list *list, struct u
 	size_t global = 0;
 	int rc = append(&startup, list->items[0], err);
 
-	/* The global scope is as long as up to the last module of the list that the program needs. */
+	/*
+	 * The global scope is as long as up to the last module of the list that the program needs.
+	 */
 	if (!rc)
 		rc = append_needed(&startup, 0, list, err);
 	for (size_t i = 0; i < list->n; i++)

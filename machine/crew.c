@@ -187,7 +187,9 @@ static size_t count_active(struct crew *crew)
 		struct child *child = &crew->children[i];
 		uint64_t wanted = child->wanted, span = (uint64_t)(now - child->looked_at);
 
-		/* Where the kernel doesn't count, a child that isn't ready soon is taken to wait. */
+		/*
+		 * Where the kernel doesn't count, a child that isn't ready soon is taken to wait.
+		 */
 		if (now - child->looked_at >= LOOK_NS) {
 			child->active =
 				read_wanted(child, &wanted) && wanted - child->wanted > span / 4;

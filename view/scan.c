@@ -211,8 +211,8 @@ static int add_presence(struct scan *scan, const struct scan_process *process,
 				  ? presence.status.regions.items[presence.status.regions.n - 1]
 				  : first;
 	/*
-	 * Of updates that share an id the first one is looked up, and leads to the next. Places count
-	 * from 1; 0 is none.
+	 * Of updates that share an id the first one is looked up, and leads to the next. Places
+	 * count from 1; 0 is none.
 	 */
 	while (at && !is_same(scan->updates.items[at - 1].region, first))
 		at = scan->updates.items[at - 1].same_id;

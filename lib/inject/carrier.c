@@ -273,9 +273,9 @@ int carrier_start(struct carrier *carrier, struct uspl_err *err)
 	uint64_t all = ~0ull;
 
 	/*
-	 * In a traced run the thread keeps SIGSYS open, and one that calls a function the signals of
-	 * faults: if they were blocked the kernel would take their handlers away before the tracer
-	 * sees the signal (force_sig_info_to_task in kernel/signal.c).
+	 * In a traced run the thread keeps SIGSYS open, and one that calls a function the signals
+	 * of faults: if they were blocked the kernel would take their handlers away before the
+	 * tracer sees the signal (force_sig_info_to_task in kernel/signal.c).
 	 */
 	if (!carrier->alone)
 		all &= ~(1ull << (SIGSYS - 1));

@@ -105,8 +105,8 @@ static int relocate_section(const struct link *link, const struct objsec *sec, s
 		if (rel->offset < swallow)
 			continue;
 		/*
-		 * An instruction that goes through a detour is copied there: what else of it is to be
-		 * relocated, a constant behind its operand, must be in it by then.
+		 * An instruction that goes through a detour is copied there: what else of it is to
+		 * be relocated, a constant behind its operand, must be in it by then.
 		 */
 		end = link_detour_end(link, rel);
 		for (other = rel + 1; other < last && other->offset < end; other++) {

@@ -399,7 +399,9 @@ static int check_size(const struct region *region, struct uspl_err *err)
 /* The record's head but for its strings and arrays. */
 static struct uspl_region head_of(const struct region *region)
 {
-	/* The oldest version that has all that the record says: older versions of uspl read that. */
+	/*
+	 * The oldest version that has all that the record says: older versions of uspl read that.
+	 */
 	uint32_t version = region->has_hooks ? USPL_ABI_VERSION_HOOKS : USPL_ABI_VERSION;
 
 	if (region->by_thread)

@@ -227,8 +227,8 @@ static int stop_for_inactive(void *ctx, struct uspl_err *err)
 		rc = inactive_put_back(inactive, &stop.threads, &n, err);
 		drain->put_back += n;
 		/*
-		 * What can't be put back leads into the text for good, or a thread has gone on there
-		 * since the scan.
+		 * What can't be put back leads into the text for good, or a thread has gone on
+		 * there since the scan.
 		 */
 		if (!rc && !inactive_stop->way->force && !inactive_is_left(inactive))
 			drain->inactive = !inactive_check(inactive, &stop.threads, &finding);

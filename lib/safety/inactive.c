@@ -278,7 +278,9 @@ int inactive_scan(struct inactive *inactive, struct uspl_err *err)
 	inactive_release(inactive);
 	inactive->interrupted = (struct inactive_word){ 0 };
 	inactive->full = false;
-	/* glibc takes its pointer guard from the second half of the kernel's bytes (dl-osinfo.h). */
+	/*
+	 * glibc takes its pointer guard from the second half of the kernel's bytes (dl-osinfo.h).
+	 */
 	if (random)
 		proc_read_some(proc, random + sizeof(scan.guard), &scan.guard, sizeof(scan.guard));
 	rc = scan_memory(&scan, err);

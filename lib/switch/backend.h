@@ -89,7 +89,9 @@ extern const struct transition_backend backend_stop_all;
  */
 extern const struct transition_backend backend_stopless;
 
-/* The i-th region that goes on or off, those of updates that are replaced last; NULL behind them. */
+/*
+ * The i-th region that goes on or off, those of updates that are replaced last; NULL behind them.
+ */
 const struct region *backend_region(const struct run *run, size_t i);
 /* How long threads may take to stop and be looked at, by the user's wish or by the tool's limit. */
 int64_t backend_limit_ns(const struct run *run);

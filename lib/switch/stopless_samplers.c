@@ -48,7 +48,9 @@ bool stopless_open_samplers(struct stopless *stopless)
 			continue;
 		}
 		shown = true;
-		/* A thread that has only just woken up isn't seen, and need not be: it will sleep. */
+		/*
+		 * A thread that has only just woken up isn't seen, and need not be: it will sleep.
+		 */
 		if (!safety_warm_unwinder(&stopless->run->safety, sampler)) {
 			sampler_close(sampler);
 			stopless->samplers.n--;

@@ -221,8 +221,8 @@ int held_sleepers_hold(struct held_sleepers *sleepers,
 	}
 	/*
 	 * As long as the tool is attached to a thread with children, their ends wake others
-	 * (task_has_children). So it is let go whenever nothing is stopped. It has to stand still for
-	 * that, and so do the others that aren't held.
+	 * (task_has_children). So it is let go whenever nothing is stopped. It has to stand still
+	 * for that, and so do the others that aren't held.
 	 */
 	vec_for_each (&sleepers->stop.threads, thread)
 		parents |= thread->has_children && thread->state == THREAD_SEIZED;
@@ -254,9 +254,9 @@ static int run_holding(void *ctx, struct uspl_err *err)
 	rc = run->work(&sleepers, run->ctx, err);
 	if (sleepers.parents) {
 		/*
-		 * Threads that aren't held stand still once more, all at once, and are detached from:
-		 * from a thread that runs, and forks, the kernel would detach only when one of its
-		 * children may have woken another thread.
+		 * Threads that aren't held stand still once more, all at once, and are detached
+		 * from: from a thread that runs, and forks, the kernel would detach only when one
+		 * of its children may have woken another thread.
 		 */
 		if (seize_parents(&sleepers, NULL) != 0 ||
 		    await_all(&sleepers, clock_now_ns() + STOP_LIMIT_NS, NULL) != 0)

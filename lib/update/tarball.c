@@ -76,7 +76,9 @@ static int read_entry(struct archive *reader, struct archive_entry *entry, struc
 		return uspl_fail(
 			err, USPL_E_HOSTILE,
 			"the entry '%s' lies in no folder, or in another one than the rest", copy);
-	/* The size that the header claims comes first: one that can't be right is refused as such. */
+	/*
+	 * The size that the header claims comes first: one that can't be right is refused as such.
+	 */
 	rc = parts_check_room(parts, (uint64_t)archive_entry_size(entry), err);
 	if (rc)
 		return rc;

@@ -134,7 +134,10 @@ static void compare_real(struct emit *emit, const struct probe_test *test)
 	uint64_t infinity = is_float ? 0xffull << 56 : 0x7ffull << 53;
 	int64_t order = (int64_t)(is_float ? test->value << 32 : test->value);
 
-	/* A number's bits as a whole number with a sign that is in the same order. Both zeros are 0. */
+	/*
+	 * A number's bits as a whole number with a sign that is in the same order. Both zeros are
+	 * 0.
+	 */
 	order = (uint64_t)order << 1 ? order ^ (int64_t)((uint64_t)(order >> 63) >> 1) : 0;
 
 	if (is_float)
