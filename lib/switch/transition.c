@@ -9,7 +9,6 @@
 
 #include "base/cancel.h"
 #include "base/log.h"
-#include "proc/busy.h"
 #include "proc/memcg.h"
 #include "safety/blockers.h"
 #include "safety/inactive.h"
@@ -20,6 +19,7 @@
 #include "switch/initial.h"
 #include "switch/replaced.h"
 #include "switch/trampolines.h"
+#include "thread/busy.h"
 #include "thread/vm_sharers.h"
 
 /* How often the stopless way may fail without a thread being in the way. */

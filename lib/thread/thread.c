@@ -15,8 +15,8 @@
 #include "base/cancel.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "proc/busy.h"
 #include "proc/ending.h"
+#include "thread/busy.h"
 #include "thread/reap.h"
 #include "thread/timeouts.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* busy.h - how busy the machine is, for messages */
-#ifndef USPL_PROC_BUSY_H
-#define USPL_PROC_BUSY_H
+#ifndef USPL_THREAD_BUSY_H
+#define USPL_THREAD_BUSY_H
 
 #define BUSY_TEXT_LEN 80
 

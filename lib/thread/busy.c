@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // busy.c - how busy the machine is, for messages
 
-#include "proc/busy.h"
+#include "thread/busy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
