@@ -15,7 +15,7 @@
 /* What the processor writes in one piece, if it is aligned. */
 #define WORD_LEN 8ull
 
-/* What a relocation computes. S symbol, A addend, P place, G its slot in our GOT. */
+/* What a relocation computes. S symbol, A addend, P place, G its slot in the new code's GOT. */
 enum reloc_kind {
 	RELOC_UNSUPPORTED = 0,
 	RELOC_NONE,

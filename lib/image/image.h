@@ -101,8 +101,9 @@ struct image {
  */
 const uint8_t *image_bytes(const struct image *image, taddr addr, size_t len);
 /*
- * For who goes through the code once, upwards, and has come to addr: what lies before, from *from
- * on, needn't stay in memory. Bytes that were asked for there aren't to be used any more.
+ * For a caller that goes through the code once, upwards, and has come to addr: what lies before it,
+ * from *from on, needn't stay in memory. The caller must not use bytes any more that it has asked
+ * for there.
  */
 void image_forget(const struct image *image, taddr *from, taddr addr);
 /* The segment that addr lies in, or NULL. */

@@ -2,9 +2,9 @@
 /*
  * memcg.h - the limit on memory that a process shares with others (a memory control group)
  *
- * Memory that we fill in a process counts for its group. At the group's limit the kernel doesn't
- * refuse it but kills a process of the group, which may be this one. So the limit has to be known
- * before.
+ * Memory that the tool fills in a process counts for its group. At the group's limit the kernel
+ * doesn't refuse it but kills a process of the group, which may be this one. So the limit has to be
+ * known before.
  */
 #ifndef USPL_PROC_MEMCG_H
 #define USPL_PROC_MEMCG_H
@@ -20,13 +20,13 @@ int memcg_require(const struct proc *proc, uint64_t bytes, struct uspl_err *err)
 
 /*
  * Refuses (USPL_E_UNSTOPPABLE, naming it) if the process is in a frozen control group of version 2,
- * or below one: its threads can be stopped, but can't do anything for us.
+ * or below one: its threads can be stopped, but do nothing for the tool.
  */
 int memcg_refuse_frozen(const struct proc *proc, struct uspl_err *err) uspl_must_check;
 
 /*
  * memcg_require with what is read given as text: for tests. `cgroup` is /proc/PID/cgroup, `mounts`
- * our own /proc/self/mountinfo.
+ * the tool's own /proc/self/mountinfo.
  */
 int memcg_require_in(const char *cgroup, const char *mounts, uint64_t bytes,
 		     struct uspl_err *err) uspl_must_check;

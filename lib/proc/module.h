@@ -81,8 +81,8 @@ int module_open_file(const struct proc *proc, const struct module *module);
 int module_image(const struct proc *proc, const struct module *module, struct image **ret,
 		 struct uspl_err *err) uspl_must_check;
 /*
- * The same, but code is read when image_bytes asks for it: for those who use nothing but that. proc
- * must outlive the image.
+ * The same, but code is read when image_bytes asks for it: for callers that use nothing but that.
+ * proc must outlive the image.
  */
 int module_image_sparse(const struct proc *proc, const struct module *module, struct image **ret,
 			struct uspl_err *err) uspl_must_check;

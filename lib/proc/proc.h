@@ -22,7 +22,7 @@ struct remains;
 typedef VEC(struct module) module_vec; /* module.h */
 
 /*
- * How much work the contents of a process's memory may still make us do: any user can make a
+ * How much work the contents of a process's memory may still make the tool do: any user can make a
  * process with any records in it. A step is about a microsecond: a read of its memory, a line of
  * its maps.
  */
@@ -101,7 +101,7 @@ DEFINE_AUTO_FREE(proc, struct proc, proc_free)
 
 /*
  * True if this program is in the kernel's first pid namespace, whose ids the kernel's tracepoints
- * name (what perf adds to a note is in our own); true, too, where that can't be told.
+ * name (the ids in perf's notes are of the tool's own); true, too, where that can't be told.
  */
 bool proc_in_first_pid_namespace(void);
 #define PROC_SCAN_STEPS 12000ull
@@ -135,14 +135,14 @@ uint64_t proc_auxv(const struct proc *proc, uint64_t type);
 const struct mapping *proc_mapping_at(const struct proc *proc, taddr addr);
 
 /*
- * USPL_E_NO_PROCESS if the memory that we hold open isn't that of the thread any more: it has
- * called exec. For a thread that stands, before its registers are set: what we know of the process
- * doesn't hold for another program, which may also run with other rights. The old memory may live
- * on, in a process that shares it; so it isn't enough that it can be read.
+ * USPL_E_NO_PROCESS if the memory that the tool holds open isn't the thread's any more: the thread
+ * has called exec. For a thread that stands still, before its registers are set: what is known of
+ * the process doesn't hold for another program, which may also run with other rights. The old
+ * memory may live on, in a process that shares it; so it isn't enough that it can be read.
  */
 int proc_check_current(const struct proc *proc, pid_t tid, struct uspl_err *err) uspl_must_check;
 
-/* True if the memory that we hold open is gone: the process has ended, or called exec. */
+/* True if the memory that the tool holds open is gone: the process has ended, or called exec. */
 bool proc_is_over(const struct proc *proc);
 /* Exactly len bytes, or a failure. Of a process that is over, what is held of it. */
 int proc_read(const struct proc *proc, taddr addr, void *buf, size_t len,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * proc_status.h - the lines of /proc/PID/status (proc(5)) that decide whether we can work with a
- * process, and the fields of /proc/PID/stat
+ * proc_status.h - the lines of /proc/PID/status (proc(5)) that decide whether the tool can work
+ * with a process, and the fields of /proc/PID/stat
  */
 #ifndef USPL_PROC_PROC_STATUS_H
 #define USPL_PROC_PROC_STATUS_H

@@ -59,7 +59,7 @@ int registry_read(const struct proc *proc, const struct record *record, uint64_t
 int registry_fail_damaged(const struct proc *proc, enum record_kind kind, taddr at,
 			  struct uspl_err *err);
 
-/* More than any update needs; keeps a lying header from making us read gigabytes. */
+/* More than any update needs; keeps a lying header from making the tool read gigabytes. */
 #define REGION_INFO_MAX (64u << 20)
 
 #endif
