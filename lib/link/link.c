@@ -110,6 +110,13 @@ uint8_t *link_section_bytes(const struct link *link, const struct objsec *sec)
 	return link->segs[place->kind].bytes + place->offset;
 }
 
+void link_lies_at(struct link *link, const taddr segs[LINK_N_SEGS])
+{
+	link->base = 0;
+	for (int kind = 0; kind < LINK_N_SEGS; kind++)
+		link->segs[kind].offset = segs[kind];
+}
+
 taddr link_address(const struct link *link, const struct objsym *sym)
 {
 	const struct link_private *priv = link->priv;

@@ -80,7 +80,12 @@ int link_layout(const struct objfile *obj, const struct arch *arch, const struct
  */
 int link_relocate(struct link *link, taddr base, link_value_fn value, void *ctx,
 		  struct uspl_err *err) uspl_must_check;
-/* The address of a symbol that obj defines, after link_relocate. */
+/*
+ * In place of link_relocate, for a link that was made before: its segments lie there. Where
+ * sections lie in their segments doesn't depend on what link_layout was told besides obj.
+ */
+void link_lies_at(struct link *link, const taddr segs[LINK_N_SEGS]);
+/* The address of a symbol that obj defines, after link_relocate or link_lies_at. */
 taddr link_address(const struct link *link, const struct objsym *sym);
 void link_free(struct link *link);
 DEFINE_AUTO_FREE(link, struct link, link_free)

@@ -106,6 +106,12 @@ struct update_target {
 	VEC(struct update_datum) data;
 	VEC(struct update_match) matched;
 	struct objfile *new_code, *pre_code;
+	/*
+	 * A copy of new_code with debugging information, which has a file of its own
+	 * (debug_file.h); NULL: none.
+	 */
+	struct objfile *debug;
+	char *debug_tree; /* the root of the tree, as that has it; NULL: unknown */
 };
 
 /* The file that an update was read from; all of it is empty for an unpacked one. */
