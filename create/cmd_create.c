@@ -21,6 +21,7 @@
 #include "create/targets.h"
 #include "create/tree/build.h"
 #include "trust/signature.h"
+#include "update/debug_file.h"
 
 /* An update that is finished; all of a series are, before the first one is written. */
 struct made {
@@ -227,6 +228,7 @@ static int make_one(const struct create_options *options, size_t index, struct b
 	int rc = authors_say(builder_next(builder, &build, err), err, AUTHORS_BUILD);
 
 	made->report.explain = options->explain;
+	made->report.debug = options->debug_file && !options->dry_run;
 	made->report.adopt_data = options->adopt_data;
 	made->report.suggest = options->suggest;
 	made->report.shadow = options->shadow;
@@ -240,6 +242,8 @@ static int make_one(const struct create_options *options, size_t index, struct b
 	/* Later ones of a series count lines as those before have left them. */
 	if (!rc && !index)
 		rc = patched_lines_read(made->update->patch, &made->report.patched, err);
+	if (!rc && made->report.debug)
+		rc = builder_lines_map(builder, &made->report.map, err);
 	if (!rc && !options->wanted.names.n)
 		rc = builder_find_shipped(builder, build, err);
 	if (!rc)
@@ -369,6 +373,64 @@ static int note_left_out(const struct left_out *left, made_list *list, struct us
 	return left->names.oom ? uspl_fail_nomem(err) : 0;
 }
 
+/* Takes away an update that was written, and what is beside it. */
+static void take_back(const struct made *made)
+{
+	auto_free char *signature = signature_path(made->path);
+	auto_free char *debug = debug_file_path(made->path);
+
+	unlink(made->path);
+	if (signature)
+		unlink(signature);
+	if (debug && made->report.debug)
+		unlink(debug);
+}
+
+/* The debugging information of its new code, for whoever finds it beside the update. */
+static int pack_debug(const struct made *made, const struct buf *tarball, struct buf *ret,
+		      struct uspl_err *err)
+{
+	char digest[DIGEST_HEX];
+	struct debug_file file = { .id = made->update->id, .digest = digest };
+	const struct numbered_source *source;
+	struct update_target *target;
+	int rc = 0;
+
+	digest_hex(tarball->data, tarball->len, digest);
+	/* All of these stay the update's and the report's. */
+	vec_for_each (&made->update->targets, target) {
+		struct objfile **debug = rc ? NULL : vec_push(&file.targets);
+
+		if (!debug)
+			rc = uspl_fail_nomem(err);
+		else
+			*debug = target->debug;
+		file.tree = file.tree ? file.tree : target->debug_tree;
+	}
+	vec_for_each (&made->report.map, source) {
+		struct debug_source *added = rc ? NULL : vec_push(&file.sources);
+
+		if (!added)
+			rc = uspl_fail_nomem(err);
+		else
+			*added = (struct debug_source){ source->path, source->text };
+	}
+	if (!rc)
+		rc = debug_file_pack(&file, made->update->created, ret, err);
+	vec_release(&file.targets);
+	vec_release(&file.sources);
+	return rc;
+}
+
+static int write_debug(const struct made *made, const struct buf *tarball, struct uspl_err *err)
+{
+	auto_free char *path = debug_file_path(made->path);
+	auto_buf struct buf bytes = { 0 };
+	int rc = path ? pack_debug(made, tarball, &bytes, err) : uspl_fail_nomem(err);
+
+	return rc ? rc : file_write(path, bytes.data, bytes.len, err);
+}
+
 /* The update and, with a key, its signature. */
 static int write_one(const struct create_options *options, const struct key_secret *secret,
 		     const struct made *made, struct uspl_err *err)
@@ -385,24 +447,15 @@ static int write_one(const struct create_options *options, const struct key_secr
 	rc = file_write(made->path, tarball.data, tarball.len, err);
 	if (rc)
 		return rc;
-	if (options->sign) {
+	/* That of an update that was written over is not this one's. */
+	unlink(beside);
+	if (options->sign)
 		rc = file_write(beside, signature.data, signature.len, err);
-		if (rc)
-			unlink(made->path);
-	} else {
-		/* That of an update that was written over is not this one's. */
-		unlink(beside);
-	}
+	if (!rc && made->report.debug)
+		rc = write_debug(made, &tarball, err);
+	if (rc)
+		take_back(made);
 	return rc;
-}
-
-static void take_back(const struct made *made)
-{
-	auto_free char *beside = signature_path(made->path);
-
-	unlink(made->path);
-	if (beside)
-		unlink(beside);
 }
 
 /* All updates or none. */

@@ -9,6 +9,7 @@
 #include "create/vet/vet_adopt.h"
 #include "create/diff/reason.h"
 #include "create/diff/select.h"
+#include "create/emit/emit_debug.h"
 #include "create/emit/emit_objects.h"
 #include "create/emit/helpers.h"
 #include "create/emit/unwind_info.h"
@@ -165,6 +166,9 @@ static int finish(struct diff *diff, struct update_target *target, struct uspl_e
 	if (rc)
 		return rc;
 	rc = read_pre(&helpers, chosen, n, err);
+	if (rc)
+		return rc;
+	rc = diff->report->debug ? emit_debug(diff, target, err) : 0;
 	if (rc)
 		return rc;
 	return emit_pre(diff, &helpers, target, err);

@@ -138,6 +138,8 @@ static int parse(int argc, char **argv, struct create_options *options, struct o
 		  "commands to run at once (default: one a processor)" },
 		{ 'o', "output", "PATH", CLI_STRING, &options->output,
 		  "file or folder to write to (default: uspl-ID.tar.gz)" },
+		{ 0, "debug-file", NULL, CLI_FLAG, &options->debug_file,
+		  "write the new code's debugging information, too: uspl-ID.debug" },
 		{ 0, "sign", "KEY", CLI_STRING, &options->sign,
 		  "sign it with this secret key: writes uspl-ID.tar.gz.sig, too" },
 		{ 0, "fixed-in", "VERSION", CLI_STRING, &options->fixed_in,

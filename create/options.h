@@ -24,7 +24,7 @@ struct create_options {
 	int64_t created;                       /* seconds since the epoch */
 	struct targets_wanted wanted;
 	struct against_options against; /* programs as they were shipped */
-	bool explain, suggest, dry_run, adopt_data, by_thread;
+	bool explain, suggest, dry_run, adopt_data, by_thread, debug_file;
 	const char
 		*shadow; /* "auto": new members become shadow variables; NULL: they are refused */
 	const char *package_spec, *package_to;  /* NULL: not given */

@@ -670,6 +670,23 @@ const char *builder_work(const struct builder *builder)
 	return builder->paths.work;
 }
 
+int builder_lines_map(const struct builder *builder, lines_map *ret, struct uspl_err *err)
+{
+	const struct compiled_file *file;
+	size_t root = strlen(builder->paths.tree);
+
+	vec_for_each (&builder->numbering.compiled, file) {
+		int rc = 0;
+
+		if (!strncmp(file->path, builder->paths.tree, root) && file->path[root] == '/')
+			rc = lines_map_add(ret, file->path + root + 1, &file->text,
+					   !file->kept.foreign, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 const char *builder_last_name(const struct builder *builder)
 {
 	return builder->patches.items[builder->last].name;

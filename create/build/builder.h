@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/types.h"
+#include "create/tree/lines_map.h"
 
 struct build;
 struct build_options;
@@ -51,6 +52,9 @@ int builder_take_back(struct builder *builder, struct uspl_err *err) uspl_must_c
  */
 int builder_find_shipped(struct builder *builder, struct build *build,
 			 struct uspl_err *err) uspl_must_check;
+/* The patched sources, and how the compiler has numbered their lines. */
+int builder_lines_map(const struct builder *builder, lines_map *ret,
+		      struct uspl_err *err) uspl_must_check;
 /* Also removes the work folder, unless it is to be kept. */
 void builder_free(struct builder *builder);
 DEFINE_AUTO_FREE(builder, struct builder, builder_free)

@@ -28,8 +28,7 @@ int lines_split(const char *text, size_t len, line_list *ret, struct uspl_err *e
 	return 0;
 }
 
-/* The number in a directive that we have written; 0: the line is another one. */
-static size_t own_directive(const struct line *line)
+size_t lines_directive(const struct line *line)
 {
 	static const char start[] = "#line ";
 
@@ -44,7 +43,7 @@ static void count_lines(line_list *lines, bool numbered)
 	size_t number = 1, n = 0;
 
 	for (size_t i = 0; i < lines->n; i++) {
-		size_t set = numbered ? own_directive(&lines->items[i]) : 0;
+		size_t set = numbered ? lines_directive(&lines->items[i]) : 0;
 
 		if (set) {
 			number = set;

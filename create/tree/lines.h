@@ -72,6 +72,9 @@ int lines_reflow(const line_list *pre, line_list *post, struct uspl_err *err) us
  */
 bool lines_scan(line_list *lines);
 
+/* The number in a directive that lines_renumber has written; 0: the line is another one. */
+size_t lines_directive(const struct line *line);
+
 /* What became of the numbers of a text's lines. */
 struct lines_kept {
 	size_t lost;     /* the first unchanged line, in the new text, that has another number; 0 */

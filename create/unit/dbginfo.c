@@ -318,6 +318,11 @@ bool dbginfo_find(struct dbginfo *dbg, const struct objsym *sym, Dwarf_Die *ret)
 	return search.found;
 }
 
+const char *dbginfo_root(const struct dbginfo *dbg)
+{
+	return dbg->root;
+}
+
 void dbginfo_add_path(const struct dbginfo *dbg, const char *path, struct buf *buf)
 {
 	auto_free char *tidy = strdup(path);

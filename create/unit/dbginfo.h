@@ -66,6 +66,8 @@ bool dbginfo_variable_by_thread(Dwarf_Die *die);
 /* The entry of the function or variable of a symbol that is defined here; false if it has none. */
 bool dbginfo_find(struct dbginfo *dbg, const struct objsym *sym, Dwarf_Die *ret);
 
+/* The root of the tree with a '/' at its end, "" if it isn't known. Lives as long as dbg. */
+const char *dbginfo_root(const struct dbginfo *dbg);
 /* The absolute path of the source of a unit, given its entry; NULL when out of memory. */
 char *dbginfo_unit_path(Dwarf_Die *unit);
 /* Appends a path, relative to the tree if it lies in it. */

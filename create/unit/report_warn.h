@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/strvec.h"
+#include "create/tree/lines_map.h"
 #include "create/unit/patched_lines.h"
 
 /* A structure whose new members the compiler is to keep in a shadow variable (shadow_auto.h). */
@@ -23,6 +24,8 @@ struct report {
 	strvec warnings;               /* one line each, in the order in which they came up */
 	bool explain;                  /* fill in the explanation */
 	bool adopt_data;               /* initial values may change where that is sound */
+	bool debug;                    /* keep the debugging information of the new code */
+	lines_map map;                 /* for that */
 	struct buf explanation;        /* lines for people */
 	/* What the author could write where a member is refused (vet/suggest.h). */
 	bool suggest;
