@@ -2,6 +2,8 @@
 // cmd_view.c - what is applied where, or what is in an update file
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/cli.h"
 #include "base/confine.h"
@@ -19,6 +21,7 @@ struct options {
 	const char *named, *file, *symbols, *core;
 	char *id;
 	bool all, json, html, perf_map;
+	struct debug_dirs debug;
 	struct selection sel;
 };
 
@@ -27,6 +30,12 @@ static int check(const struct options *opts, struct uspl_err *err)
 {
 	if (opts->html && (!opts->id || opts->json || opts->all)) {
 		uspl_fail(err, USPL_E_USAGE, "'--html' is about one update: it needs '--id'");
+		uspl_hint(err, "try 'uspl-view --help'");
+		return -USPL_E_USAGE;
+	}
+	if ((opts->debug.named.n || opts->debug.sources) && !opts->symbols) {
+		uspl_fail(err, USPL_E_USAGE, "'%s' goes with '--symbols'",
+			  opts->debug.sources ? "--sources" : "--debug-dir");
 		uspl_hint(err, "try 'uspl-view --help'");
 		return -USPL_E_USAGE;
 	}
@@ -63,6 +72,10 @@ static int parse(int argc, char **argv, struct options *opts, struct uspl_err *e
 		  "print the names of new code as perf reads them" },
 		{ 0, "symbols", "FILE", CLI_STRING, &opts->symbols,
 		  "write them to FILE for gdb's add-symbol-file" },
+		{ 0, "debug-dir", "FOLDER", CLI_STRINGS, &opts->debug.named,
+		  "look here, too, for files that uspl-create --debug-file has written" },
+		{ 0, "sources", "FOLDER", CLI_STRING, &opts->debug.sources,
+		  "make this one, with the patched sources that the tree hasn't" },
 		{ 0, "core", "CORE", CLI_STRING, &opts->core,
 		  "with --symbols: of a process that is dead, by its core dump" },
 		SELECTION_OPTIONS(&opts->sel),
@@ -248,14 +261,14 @@ static int view_processes(const struct options *opts, struct uspl_err *err)
 }
 
 /* What debuggers and profilers are to know of a process's new code. */
-static int view_symbols(const struct options *opts, struct uspl_err *err)
+static int write_symbols(const struct options *opts, struct uspl_err *err)
 {
 	auto_scan struct scan scan = { 0 };
 	auto_buf struct buf out = { 0 };
 	int rc;
 
 	if (opts->core) {
-		rc = symbols_core(opts->core, &out, err);
+		rc = symbols_core(opts->core, &opts->debug, &out, err);
 		if (rc)
 			return rc;
 		return file_write(opts->symbols, out.data, out.len, err);
@@ -274,10 +287,24 @@ static int view_symbols(const struct options *opts, struct uspl_err *err)
 	if (rc || !opts->symbols)
 		return rc;
 	buf_release(&out);
-	rc = symbols_elf(&scan, &out, err);
+	rc = symbols_elf(&scan, &opts->debug, &out, err);
 	if (rc)
 		return rc;
 	return file_write(opts->symbols, out.data, out.len, err);
+}
+
+static int view_symbols(const struct options *opts, struct uspl_err *err)
+{
+	int rc;
+
+	/* Nobody else may have put anything into it. */
+	if (opts->debug.sources && mkdir(opts->debug.sources, 0777) < 0)
+		return uspl_fail_errno(err, "cannot make the folder '%s'", opts->debug.sources);
+	rc = write_symbols(opts, err);
+	/* It stays if there is anything in it. */
+	if (opts->debug.sources)
+		rmdir(opts->debug.sources);
+	return rc;
 }
 
 int cmd_view(int argc, char **argv, struct uspl_err *err)
@@ -291,6 +318,7 @@ int cmd_view(int argc, char **argv, struct uspl_err *err)
 		rc = view_symbols(&opts, err);
 	else if (!rc)
 		rc = opts.file ? view_file(&opts, err) : view_processes(&opts, err);
+	vec_release(&opts.debug.named);
 	selection_release(&opts.sel);
 	free(opts.id);
 	return rc;

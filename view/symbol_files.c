@@ -2,8 +2,9 @@
 // symbol_files.c - the names of new code, for debuggers and profilers
 /*
  * The ELF file is as plain as can be: a section of code for each update, at its address in the
- * process; .eh_frame; and the tables of symbols and names. Offsets are known only when everything
- * is in place, so the headers are written last.
+ * process; the call frame information of all; their debugging information, where there is some; and
+ * the tables of symbols and names. Offsets are known only when everything is in place, so the
+ * headers are written last.
  */
 
 #include "view/symbol_files.h"
@@ -14,6 +15,7 @@
 #include "arch/arch.h"
 #include "command/perf_map.h"
 #include "proc/core.h"
+#include "view/debug_frames.h"
 
 void symbols_perf(const struct scan *scan, struct buf *out)
 {
@@ -31,7 +33,8 @@ struct file {
 	struct buf names;   /* .strtab, for sections too */
 	struct buf symbols; /* .symtab */
 	VEC(Elf64_Shdr) sections;
-	bool has_frames;
+	struct buf frames; /* .debug_frame */
+	struct debug_link debug;
 };
 
 static uint32_t add_name(struct file *file, const char *name)
@@ -62,42 +65,34 @@ static Elf64_Shdr *add_section(struct file *file, const char *name, uint32_t typ
 	return section;
 }
 
-/* Appends a piece of the process's memory as a section at its address. */
-static int add_memory(struct file *file, const struct proc *proc, const char *name, taddr addr,
-		      uint64_t len, struct uspl_err *err)
+/* Reads a piece of the process's memory. */
+static int read_memory(const struct proc *proc, taddr addr, uint64_t len, struct buf *ret,
+		       struct uspl_err *err)
 {
-	auto_buf struct buf bytes = { 0 };
-	Elf64_Shdr *section;
-	int rc;
-
-	buf_addzero(&bytes, len);
-	if (bytes.oom)
+	buf_addzero(ret, len);
+	if (ret->oom)
 		return uspl_fail_nomem(err);
-	rc = proc_read(proc, addr, bytes.data, len, err);
+	return proc_read(proc, addr, ret->data, len, err);
+}
+
+/* The code as a section at its address. */
+static int add_code(struct file *file, const struct proc *proc, const struct region *region,
+		    struct uspl_err *err)
+{
+	char name[sizeof(".text.uspl-") + USPL_ID_MAX];
+	auto_buf struct buf bytes = { 0 };
+	const struct region_range *function;
+	Elf64_Shdr *section;
+	int rc = read_memory(proc, region->text, region->text_len, &bytes, err);
+
 	if (rc)
 		return rc;
+	snprintf(name, sizeof(name), ".text.uspl-%s", region->id);
 	section = add_section(file, name, SHT_PROGBITS, &bytes);
 	if (!section)
 		return uspl_fail_nomem(err);
-	section->sh_addr = addr;
-	section->sh_flags = SHF_ALLOC;
-	return 0;
-}
-
-static int add_region(struct file *file, const struct proc *proc, const struct region *region,
-		      struct uspl_err *err)
-{
-	char name[sizeof(".text.uspl-") + USPL_ID_MAX];
-	const struct region_range *function;
-	int rc;
-
-	if (!region->text_len)
-		return 0;
-	snprintf(name, sizeof(name), ".text.uspl-%s", region->id);
-	rc = add_memory(file, proc, name, region->text, region->text_len, err);
-	if (rc)
-		return rc;
-	file->sections.items[file->sections.n - 1].sh_flags |= SHF_EXECINSTR;
+	section->sh_addr = region->text;
+	section->sh_flags = SHF_ALLOC | SHF_EXECINSTR;
 	vec_for_each (&region->names, function) {
 		Elf64_Sym elf = {
 			.st_name = add_name(file, function->name),
@@ -109,11 +104,24 @@ static int add_region(struct file *file, const struct proc *proc, const struct r
 
 		buf_add(&file->symbols, &elf, sizeof(elf));
 	}
-	/* Debuggers know one section of frames only. */
-	if (!region->eh_frame_len || file->has_frames)
-		return 0;
-	file->has_frames = true;
-	return add_memory(file, proc, ".eh_frame", region->eh_frame, region->eh_frame_len, err);
+	return 0;
+}
+
+static int add_region(struct file *file, const struct proc *proc, const struct region *region,
+		      const struct debug_dirs *dirs, struct uspl_err *err)
+{
+	auto_buf struct buf frames = { 0 };
+	int rc = region->text_len ? add_code(file, proc, region, err) : 0;
+
+	if (rc || !region->text_len)
+		return rc;
+	if (region->eh_frame_len) {
+		rc = read_memory(proc, region->eh_frame, region->eh_frame_len, &frames, err);
+		if (rc)
+			return rc;
+		debug_frames_add(&frames, region->eh_frame, &file->frames);
+	}
+	return debug_dirs_add(dirs, proc, region, &file->debug, err);
 }
 
 /* The tables, the list of sections behind them, and what stands at the file's beginning. */
@@ -152,9 +160,10 @@ static int finish(struct file *file, struct uspl_err *err)
 }
 
 static int build(struct file *file, const struct proc *proc, const region_vec *regions,
-		 struct uspl_err *err)
+		 const struct debug_dirs *dirs, struct uspl_err *err)
 {
 	static const Elf64_Sym no_symbol;
+	const struct debug_section *section;
 
 	buf_addzero(file->out, sizeof(Elf64_Ehdr));
 	buf_addzero(&file->names, 1);
@@ -163,27 +172,37 @@ static int build(struct file *file, const struct proc *proc, const region_vec *r
 	if (!vec_push(&file->sections))
 		return uspl_fail_nomem(err);
 	for (size_t i = regions->n; i > 0; i--) {
-		int rc = add_region(file, proc, &regions->items[i - 1], err);
+		int rc = add_region(file, proc, &regions->items[i - 1], dirs, err);
 
 		if (rc)
 			return rc;
 	}
+	if (file->frames.oom ||
+	    (file->frames.len && !add_section(file, ".debug_frame", SHT_PROGBITS, &file->frames)))
+		return uspl_fail_nomem(err);
+	vec_for_each (&file->debug.sections, section)
+		if (section->bytes.len &&
+		    !add_section(file, section->name, SHT_PROGBITS, &section->bytes))
+			return uspl_fail_nomem(err);
 	return finish(file, err);
 }
 
-static int make(const struct proc *proc, const region_vec *regions, struct buf *out,
-		struct uspl_err *err)
+static int make(const struct proc *proc, const region_vec *regions, const struct debug_dirs *dirs,
+		struct buf *out, struct uspl_err *err)
 {
 	struct file file = { .out = out };
-	int rc = build(&file, proc, regions, err);
+	int rc = build(&file, proc, regions, dirs, err);
 
 	buf_release(&file.names);
 	buf_release(&file.symbols);
+	buf_release(&file.frames);
+	debug_link_release(&file.debug);
 	vec_release(&file.sections);
 	return rc;
 }
 
-int symbols_elf(const struct scan *scan, struct buf *out, struct uspl_err *err)
+int symbols_elf(const struct scan *scan, const struct debug_dirs *dirs, struct buf *out,
+		struct uspl_err *err)
 {
 	auto_proc struct proc *proc = NULL;
 	int rc;
@@ -193,10 +212,11 @@ int symbols_elf(const struct scan *scan, struct buf *out, struct uspl_err *err)
 	rc = proc_open_readonly(scan->processes.items[0].pid, &proc, err);
 	if (rc)
 		return rc;
-	return make(proc, &scan->processes.items[0].regions, out, err);
+	return make(proc, &scan->processes.items[0].regions, dirs, out, err);
 }
 
-int symbols_core(const char *path, struct buf *out, struct uspl_err *err)
+int symbols_core(const char *path, const struct debug_dirs *dirs, struct buf *out,
+		 struct uspl_err *err)
 {
 	auto_regions region_vec regions = { 0 };
 	auto_proc struct proc *proc = NULL;
@@ -208,7 +228,7 @@ int symbols_core(const char *path, struct buf *out, struct uspl_err *err)
 	if (!rc && !regions.n)
 		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "the process has no new code");
 	if (!rc)
-		rc = make(proc, &regions, out, err);
+		rc = make(proc, &regions, dirs, out, err);
 	if (rc)
 		uspl_context(err, "core dump '%s'", path);
 	return rc;

@@ -3,6 +3,7 @@
 #ifndef USPL_VIEW_SYMBOL_FILES_H
 #define USPL_VIEW_SYMBOL_FILES_H
 
+#include "view/debug_dirs.h"
 #include "view/scan.h"
 
 /*
@@ -11,12 +12,14 @@
  */
 void symbols_perf(const struct scan *scan, struct buf *out);
 /*
- * An ELF file with the same functions at their addresses, their code, and the call frame
- * information of the newest update: for gdb's add-symbol-file. There must be one process in the
- * scan.
+ * An ELF file with the same functions at their addresses, their code, their call frame information
+ * and, of updates whose debug files are in the folders, their debugging information: for gdb's
+ * add-symbol-file. There must be one process in the scan.
  */
-int symbols_elf(const struct scan *scan, struct buf *out, struct uspl_err *err) uspl_must_check;
+int symbols_elf(const struct scan *scan, const struct debug_dirs *dirs, struct buf *out,
+		struct uspl_err *err) uspl_must_check;
 /* The same of a process that is dead, by its core dump. */
-int symbols_core(const char *path, struct buf *out, struct uspl_err *err) uspl_must_check;
+int symbols_core(const char *path, const struct debug_dirs *dirs, struct buf *out,
+		 struct uspl_err *err) uspl_must_check;
 
 #endif
