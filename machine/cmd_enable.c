@@ -91,6 +91,7 @@ static int enable_all(const struct permit *permit, const update_paths *paths,
 	for (size_t i = 0; i < updates->n; i++) {
 		const struct update *update = updates->items[i];
 		const char *id = update->id;
+		struct uspl_err why = { 0 };
 		bool is_new = false;
 		int rc = permit_enable(permit, id, &update->file.signer, err);
 
@@ -104,6 +105,8 @@ static int enable_all(const struct permit *permit, const update_paths *paths,
 			note(permit, "enable", update, id, rc, err);
 		if (rc)
 			return rc;
+		if (wanted_add_debug(paths->items[i], update, &why))
+			uspl_err_note(stderr, &why);
 		if (!cli_quiet())
 			printf("%s %s\n", is_new ? "enabled" : "already enabled", id);
 	}

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/nearest.h"
+#include "update/debug_file.h"
 
 #define LIST "SHA256SUMS"
 /* What is being written; one tool at a time holds the folder's lock. */
@@ -322,6 +323,31 @@ int wanted_add(const char *path, const struct update *update, bool keep, bool *r
 	return write_list(&store, &list, NULL, err);
 }
 
+int wanted_add_debug(const char *path, const struct update *update, struct uspl_err *err)
+{
+	auto_debug_file struct debug_file file = { 0 };
+	auto_free char *beside = debug_file_path(path);
+	auto_store struct store store = { .fd = -1 };
+	auto_wanted wanted_vec list = { 0 };
+	auto_buf struct buf bytes = { 0 };
+	auto_buf struct buf name = { 0 };
+	int rc;
+
+	buf_addf(&name, "uspl-%s" DEBUG_FILE_SUFFIX, update->id);
+	if (!beside || name.oom)
+		return uspl_fail_nomem(err);
+	if (access(beside, F_OK) != 0)
+		return 0;
+	rc = debug_file_read(beside, update->id, update->file.digest, &file, &bytes, err);
+	if (rc)
+		return rc;
+	rc = store_open_locked(&store, &list, err);
+	/* It may have been removed meanwhile. */
+	if (rc || store.fd < 0 || !wanted_find(&list, update->id))
+		return rc;
+	return store_write(&store, buf_str(&name), &bytes, err);
+}
+
 int wanted_remove(const char *id, struct uspl_err *err)
 {
 	auto_store struct store store = { .fd = -1 };
@@ -355,6 +381,9 @@ int wanted_remove(const char *id, struct uspl_err *err)
 	unlinkat(store.fd, buf_str(&name), 0);
 	name.len = 0;
 	keep_name(id, &name);
+	unlinkat(store.fd, buf_str(&name), 0);
+	name.len = 0;
+	buf_addf(&name, "uspl-%s" DEBUG_FILE_SUFFIX, id);
 	unlinkat(store.fd, buf_str(&name), 0);
 	return 0;
 }

@@ -6,7 +6,8 @@
  * uspl-ID.tar.gz.sig if its signature was checked (trust/signature.h), and the list of them,
  * SHA256SUMS, in the form of sha256sum(1) and in the order in which they were enabled. What isn't
  * on the list isn't wanted. An empty file uspl-ID.keep beside says that it stays wanted when a
- * package that is installed has its fix (superseded.h). A file is written aside, synchronised and
+ * package that is installed has its fix (superseded.h), and uspl-ID.debug is its debugging
+ * information. A file is written aside, synchronised and
  * put in place as a whole, and the list after it: a tool that is killed, a machine that goes down,
  * and a full disk leave the list as it was or as it should be.
  */
@@ -59,6 +60,12 @@ int wanted_load(const struct wanted_update *wanted, const struct signature_terms
  */
 int wanted_add(const char *path, const struct update *update, bool keep, bool *ret_new,
 	       struct uspl_err *err) uspl_must_check;
+/*
+ * Adds the debug file (update/debug_file.h) that lies beside an update which was added, if one
+ * does. One that isn't that update's is refused, and isn't taken.
+ */
+int wanted_add_debug(const char *path, const struct update *update,
+		     struct uspl_err *err) uspl_must_check;
 /* Removes it. USPL_E_NOT_APPLIED: it isn't wanted. */
 int wanted_remove(const char *id, struct uspl_err *err) uspl_must_check;
 
