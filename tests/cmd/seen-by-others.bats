@@ -329,3 +329,50 @@ expect_changed() {
 	by_script ./work -ex 'info symbol changed' -ex 'start' -ex 'kill'
 	expect_changed
 }
+
+@test "uspl-trace names the new code that allocates memory" {
+	mkdir tree
+	cat > tree/grow.c <<- 'C'
+		#include <signal.h>
+		#include <stdlib.h>
+		#include <time.h>
+		static void on_signal(int sig) { (void)sig; }
+		__attribute__((noinline)) int grown(int how)
+		{
+			return how + 1;
+		}
+		int main(void)
+		{
+			int (*volatile call)(int) = grown;
+			void *volatile first = malloc(10);
+			int sum = 0;
+
+			free(first);
+			signal(SIGUSR2, on_signal);
+			for (;;) {
+				sum = call(sum) & 1;
+				nanosleep(&(struct timespec){ 0, 1000000 }, 0);
+			}
+		}
+	C
+	printf 'CFLAGS = -O2\ngrow: grow.c\n' > tree/Makefile
+	sed 's/^return how + 1;/void *volatile more = malloc(100);\nfree(more);\n&/' tree/grow.c > new.c
+	diff -u --label a/grow.c --label b/grow.c tree/grow.c new.c > fix.diff || :
+	make -s -C tree CC="$TARGET_CC"
+	create "$PWD/tree" fix.diff
+	expect_status 0
+	kill -KILL "$TARGET"
+	tree/grow 3>&- &
+	TARGET=$!
+	until_true 10 handles USR2 || fail 'it does not begin'
+	tool uspl-apply "$UPDATE" "$TARGET"
+	expect_status 0
+	tool uspl-trace start --tracer=alloc "$TARGET"
+	expect_status 0
+	allocates() {
+		tool uspl-trace report "$TARGET"
+		[[ $output == *grown+0x* ]]
+	}
+	until_true 20 allocates || fail 'the call has no name'
+	tool uspl-trace stop "$TARGET"
+}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/demangle.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "image/image_debug.h"
 
@@ -14,6 +15,9 @@ int places_open(const struct proc *proc, const module_vec *modules, struct place
 		struct uspl_err *err)
 {
 	*ret = (struct places){ .proc = proc, .modules = modules };
+	/* Without them their code has no names. */
+	if (regions_read(proc, &ret->regions, NULL))
+		log_debug("trace", "the records of updates can't be read");
 	for (size_t i = 0; i < modules->n; i++)
 		if (!vec_push(&ret->images))
 			return uspl_fail_nomem(err);
@@ -25,6 +29,7 @@ void places_close(struct places *places)
 	for (size_t i = 0; i < places->images.n; i++)
 		image_free(places->images.items[i]);
 	vec_release(&places->images);
+	regions_release(&places->regions);
 }
 
 /* The image of a module, made when it is first asked for; NULL if that fails. */
@@ -45,15 +50,33 @@ static void add_name(const char *name, struct buf *out)
 		text_add_printable(out, plain, strlen(plain), false);
 }
 
+/* The function of an update's new code that lies there, or NULL. */
+static const struct region_range *new_function(const struct places *places, taddr addr)
+{
+	const struct region_range *name;
+	const struct region *region;
+
+	vec_for_each (&places->regions, region)
+		vec_for_each (&region->names, name)
+			if (addr - name->addr < name->size)
+				return name;
+	return NULL;
+}
+
 /* Where addr is, by the name and the line of what lies at `known`. */
 static void add_place(struct places *places, taddr addr, taddr known, struct buf *out)
 {
 	const struct module *module = module_at(places->modules, addr);
 	const struct image *image = module ? image_of(places, module) : NULL;
 	const struct image_sym *sym = image ? image_sym_at(image, known) : NULL;
+	const struct region_range *new = module ? NULL : new_function(places, known);
 	auto_free char *line = image ? image_line(image, known) : NULL;
 
-	if (sym && line) {
+	if (new) {
+		add_name(new->name, out);
+		if (addr != new->addr)
+			buf_addf(out, "+0x%" PRIx64, addr - new->addr);
+	} else if (sym && line) {
 		add_name(sym->name, out);
 		buf_addf(out, " (%s)", line);
 	} else if (sym) {

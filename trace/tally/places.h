@@ -6,12 +6,14 @@
 #include "base/buf.h"
 #include "image/image.h"
 #include "proc/module.h"
+#include "record/region.h"
 
 /* proc and modules must outlive it. */
 struct places {
 	const struct proc *proc;
 	const module_vec *modules;
 	VEC(struct image *) images; /* by module, NULL until asked for */
+	region_vec regions;         /* of updates, whose code lies in no module */
 };
 
 /* Prepares; no image is read yet. places_close must follow. */
