@@ -5,7 +5,11 @@
 # `source .../uspl.py` in ~/.gdbinit. When gdb has attached to a process, or has opened a core dump,
 # uspl-view is asked which updates are there, and writes what gdb is to know of them into a file.
 # While gdb holds a process no update can come or go, so once is enough.
-"""Names of new code that uspl has brought into a process."""
+#
+# Source lines, types and variables are known of updates whose files uspl-ID.debug are found
+# (uspl-create --debug-file): in the folders of `set uspl debug-directory`, in the folder uspl below
+# those of `set debug-file-directory`, in /usr/lib/debug/uspl, and beside updates that are enabled.
+"""Names and source lines of new code that uspl has brought into a process."""
 
 import atexit
 import os
@@ -18,7 +22,16 @@ import gdb
 
 SECONDS = 20
 seen = set()
+loaded = {}
 folder = []
+
+
+def debug_folders():
+    """Where debugging information of updates may be, besides where uspl-view looks by itself."""
+    own = (gdb.parameter("uspl debug-directory") or "").split(":")
+    common = (gdb.parameter("debug-file-directory") or "").split(":")
+    all_of_them = own + [os.path.join(name, "uspl") for name in common if name]
+    return [name for name in all_of_them if name and os.path.isdir(name)]
 
 
 def symbol_file(target):
@@ -32,7 +45,9 @@ def symbol_file(target):
     path = os.path.join(folder[0], "%d.symbols" % len(seen))
     try:
         done = subprocess.run(
-            [view, "--symbols=" + path] + target,
+            [view, "--symbols=" + path, "--sources=" + path + ".sources"]
+            + ["--debug-dir=" + name for name in debug_folders()]
+            + target,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -52,6 +67,7 @@ def add_symbols(key, target):
     path = symbol_file(target)
     if path:
         gdb.execute("add-symbol-file " + path, False, True)
+        loaded[key] = path
 
 
 def core_of_target():
@@ -79,6 +95,38 @@ def on_objfile(_event):
 def on_exit(_event):
     """The pid may become another process's; gdb may hold this one again when it has changed."""
     seen.discard(gdb.selected_inferior().pid)
+    loaded.pop(gdb.selected_inferior().pid, None)
+
+
+class DebugDirectory(gdb.Parameter):
+    """Folders with debugging information of updates (uspl-ID.debug), with colons between."""
+
+    set_doc = "Set where debugging information of updates is looked for."
+    show_doc = "Show where debugging information of updates is looked for."
+
+    def __init__(self):
+        super().__init__("uspl debug-directory", gdb.COMMAND_FILES, gdb.PARAM_OPTIONAL_FILENAME)
+        self.value = ""
+
+    def get_set_string(self):
+        """What is known already is asked for once more."""
+        pid = gdb.selected_inferior().pid
+        for key in [key for key in loaded if key == pid or isinstance(key, str)]:
+            gdb.execute("remove-symbol-file " + loaded.pop(key), False, True)
+            seen.discard(key)
+        if pid:
+            on_stop(None)
+            on_objfile(None)
+        return ""
+
+    def get_show_string(self, value):
+        """As gdb shows its own folders."""
+        return 'The directory with debugging information of updates is "%s".' % value
+
+
+gdb.Command("set uspl", gdb.COMMAND_FILES, gdb.COMPLETE_NONE, True)
+gdb.Command("show uspl", gdb.COMMAND_FILES, gdb.COMPLETE_NONE, True)
+DebugDirectory()
 
 
 gdb.events.stop.connect(on_stop)

@@ -64,7 +64,8 @@ _uspl_argument() {
 	--tracer) uspl-trace tracers 2> /dev/null | awk '{ print $1 }' ;;
 	--format) _uspl_formats "$1" ;;
 	--function | --notrace) [ -z "$3" ] || _uspl_functions "$3" ;;
-	--exe | --pid-file | --file | --key | --sign | --patch | --symbols | --source | --output) return 1 ;;
+	--exe | --pid-file | --file | --key | --sign | --patch | --symbols | --source | --output | \
+		--core | --debug-dir | --sources) return 1 ;;
 	*) [ "$1" = uspl-create ] && return 1 ;;
 	esac
 	return 0
