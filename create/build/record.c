@@ -299,7 +299,8 @@ static bool has_basename(const strvec *files, const char *name)
 	return false;
 }
 
-/* True if the path, however it is written, is that of one of the files. */
+/* True if the path, however it is written, is that of one of the files; of one that is gone, as it
+ * is written there. */
 static bool is_one_of(const char *path, const strvec *files)
 {
 	auto_free char *real = NULL;
@@ -311,7 +312,7 @@ static bool is_one_of(const char *path, const strvec *files)
 	if (!has_basename(files, file_basename(path)))
 		return false;
 	real = realpath(path, NULL);
-	return real && strvec_has(files, real);
+	return strvec_has(files, real ? real : path);
 }
 
 int record_each_file(const struct record *record, record_visit visit, void *ctx,

@@ -54,8 +54,9 @@ bool units_only_sources(const struct units *units, const strvec *patched);
 int units_note_unread(const struct units *units, const strvec *patched, struct build *build,
 		      struct uspl_err *err) uspl_must_check;
 /*
- * Appends the sources and headers that name a patched file which is neither: `.incbin` reads what
- * no list of dependencies has.
+ * Appends the sources and headers that name a patched file which is neither, as `.incbin` does, or
+ * one that no compilation before the patch has read: a header that another one of its name gives
+ * way to, or that `__has_include` asks for. No list of dependencies has these.
  */
 int units_find_mentions(const struct units *units, const strvec *patched, strvec *ret,
 			struct uspl_err *err) uspl_must_check;

@@ -302,7 +302,7 @@ int units_note_unread(const struct units *units, const strvec *patched, struct b
 	return keeps_reads(units->paths) ? note_unread(units, patched, build, err) : 0;
 }
 
-/* ---- what the assembler includes ---- */
+/* ---- what no list of dependencies has ---- */
 
 static bool mentions(const char *path, const strvec *unknown)
 {
@@ -318,7 +318,9 @@ static bool mentions(const char *path, const strvec *unknown)
 }
 
 /*
- * No list of dependencies has what `.incbin` reads: a source that names the file counts as patched.
+ * No list of dependencies has what `.incbin` reads, nor what wasn't there: a header that the patch
+ * brings, and that a compiler finds before another one of its name now, or by `__has_include`. A
+ * source that names such a file counts as patched, and so does a header that the patch takes away.
  */
 int units_find_mentions(const struct units *units, const strvec *patched, strvec *ret,
 			struct uspl_err *err)
@@ -328,11 +330,17 @@ int units_find_mentions(const struct units *units, const strvec *patched, strvec
 	char **file;
 
 	vec_for_each (patched, file)
-		if (is_unknown(*file) && !strvec_add(&unknown, *file))
+		if ((is_unknown(*file) || !strmap_get(&units->content_of, *file)) &&
+		    !strvec_add(&unknown, *file))
 			return uspl_fail_nomem(err);
-	vec_for_each (&units->contents, content)
-		if (unknown.n && mentions(content->path, &unknown) &&
+	vec_for_each (&units->contents, content) {
+		bool there = access(content->path, F_OK) == 0;
+
+		if (!there && !content->gone && !strvec_add(ret, content->path))
+			return uspl_fail_nomem(err);
+		if (there && unknown.n && mentions(content->path, &unknown) &&
 		    !strvec_take(ret, realpath(content->path, NULL)))
 			return uspl_fail_nomem(err);
+	}
 	return 0;
 }

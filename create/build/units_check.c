@@ -102,8 +102,8 @@ static int note_generated(const struct units *units, const strvec *patched, stru
 	if (rc)
 		return rc;
 	vec_for_each (&units->post, slot) {
-		const struct record *post = *slot;
-		bool generated = false, names = false;
+		const struct record *post = *slot, *pre = units_pre_record(units, post->output);
+		bool generated = false, names = false, named_before = false;
 
 		if (was_tried(units, post))
 			continue;
@@ -111,7 +111,9 @@ static int note_generated(const struct units *units, const strvec *patched, stru
 			rc = units_is_generated(units, post, patched, &generated, err);
 		if (!rc && generated)
 			rc = record_depends(post, &named, &names, err);
-		if (!rc && generated && !names)
+		if (!rc && generated && pre)
+			rc = record_depends(pre, &named, &named_before, err);
+		if (!rc && generated && !names && !named_before)
 			rc = build_note(units->build, err,
 					"the patch doesn't touch '%s', but a file that the build "
 					"generates for it has changed",

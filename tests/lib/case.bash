@@ -73,17 +73,17 @@ expect_refusal() {
 }
 
 # expect_warning - fails unless uspl-create warned, or noted, as the expect file says, where it says
-# so; `warns: none` is no warning at all
+# so; `warns: none` is no warning at all, `notes: none` no note
 expect_warning() {
-	local want
-	want=$(expect_lines notes)
-	[ -z "$want" ] || expect_message "note: .*$want" || return
-	want=$(expect_lines warns)
-	case $want in
-	'') ;;
-	none) [[ $stderr != *warning:* ]] || fail "$BATS_RUN_COMMAND: there is a warning" ;;
-	*) expect_message "warning: .*$want" ;;
-	esac
+	local kind want
+	for kind in note warning; do
+		want=$(expect_lines "${kind%ing}s")
+		case $want in
+		'') ;;
+		none) [[ $stderr != *"$kind":* ]] || fail "$BATS_RUN_COMMAND: there is a $kind" || return ;;
+		*) expect_message "$kind: .*$want" || return ;;
+		esac
+	done
 }
 
 # start_quietly - starts the target where its functions can have trampolines: where the heap or
