@@ -4,12 +4,15 @@
 
 #include "apply/load_place.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "apply/load_values.h"
 #include "apply/map_region.h"
 #include "arch/arch.h"
+#include "image/image.h"
+#include "proc/shstk.h"
 #include "switch/trampolines.h"
 #include "update/refname.h"
 
@@ -86,6 +89,36 @@ static int lay_out(const struct load *load, bool far, struct link **ret, struct 
 	return link_layout(load->target->new_code, arch_native(), &wish, ret, err);
 }
 
+/*
+ * Where functions that look at their caller return to. What the image has there must be what the
+ * process has: a thread runs it.
+ */
+static int find_return_place(const struct load *load, struct link *link, struct uspl_err *err)
+{
+	const char *name = load->module->name;
+	const uint8_t *wanted;
+	uint8_t there[16];
+	size_t len;
+	int rc;
+
+	if (shstk_in_process(load->proc))
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "new code of '%s' calls '%s', which looks at its caller: pid %d "
+				 "has a shadow stack, so that it can't be led to return to '%s'",
+				 name, link->asks_caller, load->proc->pid, name);
+	link->return_place = image_return_place(load->image, link->arch, &wanted, &len);
+	if (!link->return_place)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "new code of '%s' calls '%s', which looks at its caller, and no "
+				 "code of '%s' is fit to return to",
+				 name, link->asks_caller, name);
+	rc = proc_read(load->proc, link->return_place, there, len, err);
+	if (!rc && memcmp(there, wanted, len))
+		rc = uspl_fail(err, USPL_E_BUSY, "the code of '%s' at 0x%" PRIx64 " is changed",
+			       name, link->return_place);
+	return rc;
+}
+
 /* Relocates for a place and sets the addresses of the region. */
 static int link_at(const struct load *load, struct link *link, taddr map, uint64_t info_len,
 		   struct region *region, struct uspl_err *err)
@@ -94,8 +127,10 @@ static int link_at(const struct load *load, struct link *link, taddr map, uint64
 	struct region_range *name = region->names.items;
 	struct region_site *site = region->sites.items;
 	const struct update_function *function;
-	int rc;
+	int rc = link->asks_caller ? find_return_place(load, link, err) : 0;
 
+	if (rc)
+		return rc;
 	link->threads.key_addr = map + PAGE + offsetof(struct uspl_region, thread_key);
 	rc = link_relocate(link, map + PAGE + info_len, load_value, (void *)load, err);
 	if (rc)

@@ -342,10 +342,21 @@ int fit_link(struct fit *fit, struct uspl_err *err)
 {
 	taddr base = (fit->file->image->end + 2 * PAGE) & ~(taddr)(PAGE - 1);
 	auto_link struct link *link = NULL;
+	const struct image *image = fit->file->image;
+	const uint8_t *bytes;
+	size_t len;
 	int rc = link_layout(fit->target->new_code, arch_native(), NULL, &link, err);
 
 	if (rc)
 		return rc;
+	if (link->asks_caller) {
+		link->return_place = image_return_place(image, arch_native(), &bytes, &len);
+		if (!link->return_place)
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "new code of '%s' calls '%s', which looks at its caller, "
+					 "and no code of '%s' is fit to return to",
+					 image->name, link->asks_caller, image->name);
+	}
 	link->threads.key_addr = link->threads.get = link->threads.create = base;
 	link->threads.scratch = link->threads.leave = base;
 	return link_relocate(link, base, value_of, fit, err);

@@ -211,6 +211,19 @@ struct arch {
 	 */
 	uint8_t stub_len;
 	void (*stub_encode)(taddr at, taddr slot, uint8_t *code);
+	/*
+	 * A stub behind which the function returns to a return place, and that to the stub's
+	 * caller: its size, and its code. The slots hold the function's address and the place's.
+	 */
+	uint8_t return_stub_len;
+	void (*return_stub_encode)(taddr at, taddr function, taddr place, uint8_t *code);
+	/* If code (len bytes, at `at`) begins with such a stub: its slot of the function; 0. */
+	taddr (*return_stub_slot)(taddr at, const uint8_t *code, size_t len);
+	/*
+	 * Where in code (len bytes) a return place is: behind a call, instructions that take one
+	 * word from the stack and return. *ret_len is their length. -1: there is none.
+	 */
+	ssize_t (*return_place)(const uint8_t *code, size_t len, size_t *ret_len);
 	/* True if an instruction with its field there has a form that goes through a detour. */
 	bool (*detour_possible)(enum detour_kind kind, const uint8_t *insn, uint8_t len,
 				uint8_t field);

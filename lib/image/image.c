@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "arch/arch.h"
+
 #define FORGET_LEAST (16 * IMAGE_PIECE)
 
 const struct image_seg *image_seg_at(const struct image *image, taddr addr)
@@ -49,6 +51,32 @@ const uint8_t *image_bytes(const struct image *image, taddr addr, size_t len)
 		seg->there[i] = 1;
 	}
 	return seg->bytes + at;
+}
+
+/* Piece by piece: most often there is one in the first, and the others needn't be read. */
+taddr image_return_place(const struct image *image, const struct arch *arch,
+			 const uint8_t **ret_bytes, size_t *ret_len)
+{
+	enum { OVERLAP = 32 };
+	const struct image_seg *seg;
+
+	vec_for_each (&image->segs, seg) {
+		if (!seg->exec || !seg->bytes || seg->start < image->start ||
+		    seg->start >= image->end)
+			continue;
+		for (size_t at = 0; at < seg->len; at += IMAGE_PIECE) {
+			size_t rest = seg->len - at, wanted = IMAGE_PIECE + OVERLAP;
+			size_t len = rest < wanted ? rest : wanted;
+			const uint8_t *code = image_bytes(image, seg->start + at, len);
+			ssize_t place = code ? arch->return_place(code, len, ret_len) : -1;
+
+			if (place < 0)
+				continue;
+			*ret_bytes = code + place;
+			return seg->start + at + (size_t)place;
+		}
+	}
+	return 0;
 }
 
 void image_forget(const struct image *image, taddr *from, taddr addr)

@@ -13,6 +13,8 @@
 #include "base/types.h"
 #include "base/vec.h"
 
+struct arch;
+
 /* A run of bytes at an address. Segments are sorted and don't overlap. */
 struct image_seg {
 	taddr start;
@@ -106,6 +108,12 @@ const uint8_t *image_bytes(const struct image *image, taddr addr, size_t len);
  * for there.
  */
 void image_forget(const struct image *image, taddr *from, taddr addr);
+/*
+ * A place of the program's code by which a function returns elsewhere than to its caller
+ * (arch.return_place), with its bytes, which the image owns; 0: there is none.
+ */
+taddr image_return_place(const struct image *image, const struct arch *arch,
+			 const uint8_t **ret_bytes, size_t *ret_len);
 /* The segment that addr lies in, or NULL. */
 const struct image_seg *image_seg_at(const struct image *image, taddr addr);
 /* The place among syms of the first one at addr or above; their number if there is none. */

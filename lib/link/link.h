@@ -37,6 +37,13 @@ struct link {
 	 * pthread_setspecific, which the caller makes.
 	 */
 	bool has_threads;
+	/*
+	 * A function that the new code calls, and that looks which module it returns to (dlsym);
+	 * NULL: there is none. Then return_place is the caller's to set before link_relocate: an
+	 * address of that module's code, by image_return_place.
+	 */
+	const char *asks_caller;
+	taddr return_place;
 	struct {
 		taddr key_addr; /* of a region's thread_key; the caller's, before link_relocate */
 		taddr get;      /* pthread_getspecific, */

@@ -4,7 +4,7 @@
  *
  * link_layout.c and link_relocate.c are its two steps; both use link_tls.c, which uses
  * link_detour.c, which uses link_compiled.c, which uses link_threads.c, which uses
- * link_descriptor.c; all use link.c.
+ * link_descriptor.c; both use link_caller.c, and all use link.c.
  */
 #ifndef USPL_LINK_LINK_INTERNAL_H
 #define USPL_LINK_LINK_INTERNAL_H
@@ -19,10 +19,13 @@ struct link_symbol {
 	bool used; /* by more than the calls that go with accesses to thread-local variables */
 	bool used_by_tls;
 	bool needs_stub, needs_got, needs_tls_got, needs_tls_pair, needs_descriptor;
+	bool asks_caller;      /* it is called by way of the module (link_caller.c) */
 	bool lent;             /* an earlier update has brought it */
 	bool from_block;       /* counted from the beginning of the own module's block */
 	bool keeps_descriptor; /* an access by it is of a form that can't be rewritten */
 	uint64_t stub;         /* in text */
+	uint64_t return_stub;  /* in text */
+	uint64_t return_slots; /* in read-only data: its address, and the return place */
 	uint64_t got;          /* in read-only data: its address; the stub jumps through it */
 	uint64_t tls_got;      /* in read-only data: its offset from the thread pointer */
 	uint64_t tls_pair;     /* in read-only data: its module and offset, for __tls_get_addr */
@@ -135,6 +138,14 @@ taddr link_in_segment(const struct link *link, enum link_seg_kind kind, uint64_t
 taddr link_section_address(const struct link *link, const struct objsec *sec);
 /* A loaded section's bytes in its segment. */
 uint8_t *link_section_bytes(const struct link *link, const struct objsec *sec);
+
+/* ---- link_caller.c ---- */
+
+/* Makes room for what calls the function by way of the module, if it looks at its caller. */
+int link_place_caller(struct link *link, const struct objsym *sym,
+		      struct uspl_err *err) uspl_must_check;
+/* Has references to such functions mean that, once values have been asked for. */
+void link_fill_callers(struct link *link);
 
 /* ---- link_detour.c ---- */
 

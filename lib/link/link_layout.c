@@ -140,6 +140,9 @@ static int place_symbol(struct link *link, const struct objsym *sym, struct uspl
 		if (rc)
 			return rc;
 	}
+	rc = link_place_caller(link, sym, err);
+	if (rc)
+		return rc;
 	if (item->needs_stub) {
 		rc = link_reserve(&link->segs[LINK_TEXT], link->arch->stub_len,
 				  link->arch->stub_len, &item->stub, err);

@@ -132,6 +132,7 @@ int link_relocate(struct link *link, taddr base, link_value_fn value, void *ctx,
 	rc = ask_values(link, value, ctx, err);
 	if (rc)
 		return rc;
+	link_fill_callers(link);
 	for (size_t i = 0; i < link->obj->syms.n; i++) {
 		const struct link_symbol *item = link_symbol_of(link, link->obj->syms.items[i]);
 

@@ -12,7 +12,8 @@
 // A call to a global function may lead to a stub of the procedure linkage table. The stub's address
 // is kept apart: it is good for calls, but code that takes the function's address doesn't get it.
 // Each update has stubs of its own beside the program's. Of these it is known where they lead, and
-// all of a function must lead to the same place.
+// all of a function must lead to the same place. What an update refers to by a return stub
+// (link_caller.c) is what that calls.
 
 #include <inttypes.h>
 #include <string.h>
@@ -85,11 +86,44 @@ static bool through_stub(const struct trial *trial, const struct reference *ref,
 	       is_stub(trial->match, ref->addr, ret_slot);
 }
 
-static bool refer_symbol(struct trial *trial, const struct reference *ref)
+/* Where a stub of an update leads: it was bound when the update was applied. */
+static bool update_stub_target(const struct image *image, taddr stub, taddr slot, taddr *ret)
 {
+	const uint8_t *bytes = image_bytes(image, slot, sizeof(*ret));
+
+	if (!bytes || (stub >= image->start && stub < image->end))
+		return false;
+	memcpy(ret, bytes, sizeof(*ret));
+	return true;
+}
+
+/* Where a return stub of an update leads; 0 if there is none. */
+static taddr return_stub_target(const struct match *match, taddr addr)
+{
+	const struct image *image = match->image;
+	size_t len = match->arch->return_stub_len;
+	const uint8_t *code =
+		addr >= image->start && addr < image->end ? NULL : image_bytes(image, addr, len);
+	taddr slot = code ? match->arch->return_stub_slot(addr, code, len) : 0;
+	taddr target;
+
+	return slot && update_stub_target(match->image, addr, slot, &target) ? target : 0;
+}
+
+static bool refer_symbol(struct trial *trial, const struct reference *reference)
+{
+	taddr through = reference->off ? 0 : return_stub_target(trial->match, reference->addr);
 	struct match *match = trial->match;
-	taddr addr = ref->addr - ref->off, slot, target;
-	const uint8_t *bound;
+	struct reference called = *reference;
+	const struct reference *ref = through ? &called : reference;
+	taddr addr, slot, target;
+
+	/* The stub calls the function, or the program's own stub for it. */
+	if (through) {
+		called.addr = through;
+		called.branch = true;
+	}
+	addr = ref->addr - ref->off;
 
 	/* mold has calls of a weak function that isn't there lead to the module's first byte. */
 	if (ref->branch && ref->sym->bind == STB_WEAK && !ref->sym->sec &&
@@ -97,12 +131,9 @@ static bool refer_symbol(struct trial *trial, const struct reference *ref)
 		return true;
 	if (ref->off != 0 || !through_stub(trial, ref, &slot))
 		return note_place(trial, ref, &match->addrs[ref->sym->mark], addr);
-	bound = image_bytes(match->image, slot, sizeof(target));
-	if (!bound || (addr >= match->image->start && addr < match->image->end))
-		return note_place(trial, ref, &match->calls[ref->sym->mark], addr);
-	/* A stub of an update: it was bound when the update was applied. */
-	memcpy(&target, bound, sizeof(target));
-	return note_place(trial, ref, &match->targets[ref->sym->mark], target);
+	if (update_stub_target(match->image, addr, slot, &target))
+		return note_place(trial, ref, &match->targets[ref->sym->mark], target);
+	return note_place(trial, ref, &match->calls[ref->sym->mark], addr);
 }
 
 /* The first instruction from there on that is no nop: branches may lead to it or to the nops. */

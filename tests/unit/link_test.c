@@ -280,6 +280,66 @@ static void test_detours_that_branch(void)
 	munmap((void *)(uintptr_t)FAR_BASE, link->len);
 }
 
+/* What the dynamic linker's functions look at; and whether its stack is aligned as a call's is. */
+static bool looked_aligned;
+static void *look(void)
+{
+	looked_aligned = ((uintptr_t)__builtin_frame_address(0) & 15) == 0;
+	return __builtin_return_address(0);
+}
+
+/* A function that ends as the search wants it, between others that nearly do. */
+extern const uint8_t places[], place[], places_end[];
+__asm__(".pushsection .text\n"
+	"places: add $8, %rsp; ret\n"
+	"call 1f; pop %rbx; ret\n"
+	"call 1f; add $16, %rsp; ret\n"
+	"1: sub $8, %rsp; call 1b\n"
+	"place: add $8, %rsp; ret\n"
+	"places_end:\n"
+	".popsection");
+
+static int look_value(void *ctx, const struct objsym *sym, bool redirected,
+		      struct symbol_value *ret_value, struct uspl_err *err)
+{
+	(void)ctx;
+	(void)err;
+	if (!redirected)
+		ret_value->addr = strcmp(sym->name, "other") ? (taddr)(uintptr_t)look
+							     : (taddr)(uintptr_t)host_function;
+	return 0;
+}
+
+static void test_callers(const char *command)
+{
+	auto_objfile struct objfile *obj =
+		object(command,
+		       "void *dlsym(void); int other(int); void *asks(void); int twice(int);"
+		       "void *asks(void) { void *a = dlsym(); return a == dlsym() ? a : 0; }"
+		       "int twice(int n) { return other(n) + other(n); }");
+	size_t size = (size_t)(places_end - places), len = 0;
+	ssize_t at = arch_native()->return_place(places, size, &len);
+	auto_link struct link *link = NULL;
+	struct uspl_err err = { 0 };
+	int rc = link_layout(obj, arch_native(), NULL, &link, &err);
+
+	ok(at == place - places && len == (size_t)(places_end - place),
+	   "%s: the place where a function ends behind a call", command);
+	ok(!rc && link->asks_caller && !strcmp(link->asks_caller, "dlsym"),
+	   "%s: what looks at its caller is known by its name", command);
+	if (rc)
+		return;
+	link->return_place = (taddr)(uintptr_t)place;
+	rc = link_relocate(link, FAR_BASE, look_value, NULL, &err);
+	ok(rc == 0 && load(link), "%s: linked and loaded (%s)", command, err.msg);
+	if (rc)
+		return;
+	ok(((void *(*)(void))function(link, "asks"))() == (const void *)place && looked_aligned,
+	   "%s: it returns to that place, twice, with its stack aligned", command);
+	ok(call(link, "twice", 3) == 8, "%s: another function isn't led there", command);
+	munmap((void *)(uintptr_t)FAR_BASE, link->len);
+}
+
 static void test_out_of_reach(void)
 {
 	auto_objfile struct objfile *obj =
@@ -335,6 +395,9 @@ int main(void)
 	test_detours_of_addresses();
 	test_detours_that_branch();
 	test_detour_of_two();
+	test_callers("gcc -O2");
+	test_callers("gcc -O2 -fPIC -fno-plt");
+	test_callers("gcc -O0 -fno-pie");
 	test_out_of_reach();
 	test_refusals();
 	compile_rmdir();

@@ -42,15 +42,67 @@ taddr x86_64_jump_target(taddr at, const uint8_t *code, size_t len)
 	return at + X86_64_JUMP_LEN + (taddr)(int64_t)rel;
 }
 
+/* An instruction of two bytes whose operand is a slot. */
+enum { BY_SLOT_LEN = 2 + sizeof(int32_t) };
+static const uint8_t jmp_slot[] = { 0xff, 0x25 }, push_slot[] = { 0xff, 0x35 };
+
+static void by_slot(taddr at, const uint8_t op[2], taddr slot, uint8_t *code)
+{
+	int32_t rel = (int32_t)(slot - (at + BY_SLOT_LEN));
+
+	memcpy(code, op, 2);
+	memcpy(code + 2, &rel, sizeof(rel));
+}
+
 void x86_64_stub_encode(taddr at, taddr slot, uint8_t *code)
 {
-	static const uint8_t jmp_mem_rip[] = { 0xff, 0x25 };
-	enum { LEN = sizeof(jmp_mem_rip) + sizeof(int32_t) };
-	int32_t rel = (int32_t)(slot - (at + LEN));
+	by_slot(at, jmp_slot, slot, code);
+	memset(code + BY_SLOT_LEN, OP_INT3, X86_64_STUB_LEN - BY_SLOT_LEN);
+}
 
-	memcpy(code, jmp_mem_rip, sizeof(jmp_mem_rip));
-	memcpy(code + sizeof(jmp_mem_rip), &rel, sizeof(rel));
-	memset(code + LEN, OP_INT3, X86_64_STUB_LEN - LEN);
+/* The place is pushed twice: once for the word that it takes away before it returns. */
+void x86_64_return_stub_encode(taddr at, taddr function, taddr place, uint8_t *code)
+{
+	by_slot(at, push_slot, place, code);
+	by_slot(at + BY_SLOT_LEN, push_slot, place, code + BY_SLOT_LEN);
+	by_slot(at + 2 * BY_SLOT_LEN, jmp_slot, function, code + 2 * BY_SLOT_LEN);
+	memset(code + 3 * BY_SLOT_LEN, OP_INT3, X86_64_RETURN_STUB_LEN - 3 * BY_SLOT_LEN);
+}
+
+taddr x86_64_return_stub_slot(taddr at, const uint8_t *code, size_t len)
+{
+	int32_t rel;
+
+	if (len < 3 * BY_SLOT_LEN || memcmp(code, push_slot, 2) ||
+	    memcmp(code + BY_SLOT_LEN, push_slot, 2) || memcmp(code + 2 * BY_SLOT_LEN, jmp_slot, 2))
+		return 0;
+	memcpy(&rel, code + 2 * BY_SLOT_LEN + 2, sizeof(rel));
+	return at + 3 * BY_SLOT_LEN + (taddr)(int64_t)rel;
+}
+
+/*
+ * A function that has nothing on its stack but the word that aligns it for its calls ends so. Its
+ * call frame information at that call is true of a thread that has come by the stub, too. `_init`
+ * of every program and library (glibc's crti.o), which calls `*%rax`, does as well.
+ */
+ssize_t x86_64_return_place(const uint8_t *code, size_t len, size_t *ret_len)
+{
+	static const uint8_t add_ret[] = { 0x48, 0x83, 0xc4, 0x08, 0xc3 }; /* add $8, %rsp; ret */
+	static const uint8_t pop_ret[] = { 0x59, 0xc3 };                   /* pop %rcx; ret */
+	enum { CALL_LEN = 5, OP_CALL_REL32 = 0xe8, OP_CALL_AX = 0xd0 };
+
+	for (size_t at = CALL_LEN; at + sizeof(add_ret) <= len; at++) {
+		bool adds = !memcmp(code + at, add_ret, sizeof(add_ret));
+
+		if (!adds && memcmp(code + at, pop_ret, sizeof(pop_ret)))
+			continue;
+		if (code[at - CALL_LEN] != OP_CALL_REL32 &&
+		    !(adds && code[at - 2] == 0xff && code[at - 1] == OP_CALL_AX))
+			continue;
+		*ret_len = adds ? sizeof(add_ret) : sizeof(pop_ret);
+		return (ssize_t)at;
+	}
+	return -1;
 }
 
 bool x86_64_nop_encode(uint8_t *code, size_t len)

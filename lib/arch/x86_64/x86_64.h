@@ -14,6 +14,7 @@ enum {
 	X86_64_DETOUR_LEN = 64,  /* at most 59 bytes: see detour.c */
 	X86_64_DISTANCE_LEN = 7, /* lea x(%rax), %rax, or mov $x, %reg */
 	X86_64_STUB_LEN = 8,     /* jmp *slot(%rip), and two bytes to keep the next one aligned */
+	X86_64_RETURN_STUB_LEN = 24, /* two pushes and a jump, and six bytes */
 };
 
 /* runtime/trace.S: the code, and the places in it that thunks call. */
@@ -56,8 +57,11 @@ bool x86_64_tls_relax(uint32_t type, uint8_t *code, uint64_t field, uint64_t len
 bool x86_64_jump_encode(taddr from, taddr to, uint8_t *code);
 /* arch.jump_target */
 taddr x86_64_jump_target(taddr at, const uint8_t *code, size_t len);
-/* arch.stub_encode */
+/* arch.stub_encode, .return_stub_encode, .return_stub_slot, .return_place */
 void x86_64_stub_encode(taddr at, taddr slot, uint8_t *code);
+void x86_64_return_stub_encode(taddr at, taddr function, taddr place, uint8_t *code);
+taddr x86_64_return_stub_slot(taddr at, const uint8_t *code, size_t len);
+ssize_t x86_64_return_place(const uint8_t *code, size_t len, size_t *ret_len);
 /* arch.detour_possible */
 bool x86_64_detour_possible(enum detour_kind kind, const uint8_t *insn, uint8_t len, uint8_t field);
 /* arch.detour_encode */
