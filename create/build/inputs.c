@@ -345,8 +345,12 @@ static int resolve_member(struct resolve *resolve, const char *name, int depth)
 
 	if (!path)
 		return uspl_fail_nomem(resolve->err);
-	if (!is_below(path, resolve->makers->tree))
-		return 0;
+	if (!is_below(path, resolve->makers->tree)) {
+		rc = add_input(resolve, name, NULL, 0);
+		if (!rc)
+			resolve->inputs->items[resolve->inputs->n - 1].outside = true;
+		return rc;
+	}
 	rc = get_archive(resolve->makers, path, &archive, resolve->err);
 	if (rc)
 		return rc;
@@ -398,6 +402,29 @@ int makers_resolve(struct makers *makers, const struct record *link, input_list 
 	struct resolve resolve = { makers, ret, err };
 
 	return resolve_all(&resolve, link, 0);
+}
+
+int makers_find_outside(struct makers *makers, const struct input *input,
+			const struct arfile_member **ret, struct uspl_err *err)
+{
+	const char *end = strrchr(input->name, ')');
+	auto_free char *path = strndup(input->name + 1, (size_t)(end - input->name - 1));
+	const struct arfile_member *member;
+	const struct arfile *archive = NULL;
+	size_t n = 0;
+	int rc = path ? get_archive(makers, path, &archive, err) : uspl_fail_nomem(err);
+
+	if (rc)
+		return rc;
+	vec_for_each (&archive->members, member) {
+		if (strcmp(member->name, end + 1) != 0)
+			continue;
+		*ret = member;
+		n++;
+	}
+	if (n != 1)
+		*ret = NULL;
+	return 0;
 }
 
 void input_list_release(input_list *inputs)

@@ -4,6 +4,7 @@
 #define USPL_CREATE_BUILD_INPUTS_H
 
 #include "base/strmap.h"
+#include "create/build/arfile.h"
 #include "create/build/record.h"
 
 struct uspl_err;
@@ -15,6 +16,7 @@ struct input {
 	uint64_t hash;               /* of a stranger's bytes, less its build-ids */
 	bool removed;                /* a stranger that was removed after the link */
 	bool gone;                   /* and of which nothing is known */
+	bool outside; /* a member of an archive that lies outside of the tree: nothing is read */
 };
 
 typedef VEC(struct input) input_list;
@@ -37,10 +39,17 @@ void makers_release(struct makers *makers);
 
 /*
  * The objects that a link's inputs come down to: archives and `ld -r` objects looked through, what
- * lies outside of the tree (the C library's start files and such) left out. Appends to ret.
+ * lies outside of the tree (the C library's start files and such) left out, but for the names of
+ * members. Appends to ret.
  */
 int makers_resolve(struct makers *makers, const struct record *link, input_list *ret,
 		   struct uspl_err *err) uspl_must_check;
+/*
+ * What the member of an archive outside of the tree holds, which its input names; *ret is the
+ * makers'. NULL: several have the name, and the linker doesn't say which it took.
+ */
+int makers_find_outside(struct makers *makers, const struct input *input,
+			const struct arfile_member **ret, struct uspl_err *err) uspl_must_check;
 void input_list_release(input_list *inputs);
 
 /* A hash of a file's bytes. */

@@ -59,6 +59,7 @@ void units_free(struct units *units)
 	units_forget_contents(units);
 	record_release(&units->pre);
 	record_release(&units->post);
+	record_release(&units->outside);
 	free(units);
 }
 

@@ -107,6 +107,7 @@ struct units {
 	struct strmap content_of; /* path -> index in contents, plus 1 */
 	bool back;                /* the build after takes a patch out again */
 	bool new_options;         /* the patch changes files that say how to build */
+	record_list outside;      /* of members of archives that the tree didn't make */
 	struct strmap known;      /* "has-pre has-post OBJECT" -> index of the build_unit, plus 1 */
 	struct strmap optimised;  /* objects whose code was made at a link: their paths */
 	VEC(const struct build_link *) last_link; /* by build_unit: the last that it was put into */

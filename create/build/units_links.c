@@ -17,6 +17,7 @@
 #include "create/build/units.h"
 #include "create/tree/authors.h"
 #include "create/tree/build.h"
+#include "create/tree/paths.h"
 #include "create/tree/tree.h"
 
 /* Fills a new unit. pre, post: its compilation, NULL if the unit isn't there in that build. */
@@ -209,12 +210,46 @@ static int add_old_input(struct units *units, struct program *program, const str
 {
 	const struct record *post;
 
+	if (input->outside)
+		return 0;
 	if (!input->record)
 		return check_stranger(units, program, input, err);
 	if (program->in_post && !strmap_get(&program->post_names, input->name))
 		return link_unit(units, program, input->record, NULL, err);
 	post = units_post_record(units, input->name);
 	return link_unit(units, program, input->record, post ? post : input->record, err);
+}
+
+/*
+ * What the link after the patch takes from an archive that the tree didn't make, and the link
+ * before it didn't: of the compiler's own library, the C library's part that is linked into each
+ * program, or another one. New code may need it, and the process hasn't got it: it comes along as
+ * if it were a source of the patch's.
+ */
+static int add_outside(struct units *units, struct program *program, const struct input *input,
+		       struct uspl_err *err)
+{
+	const struct arfile_member *member = NULL;
+	struct record *record, **slot;
+	int rc = makers_find_outside(&units->makers, input, &member, err);
+
+	if (rc || !member)
+		return rc;
+	slot = vec_push(&units->outside);
+	record = slot ? *slot = calloc(1, sizeof(*record)) : NULL;
+	if (!record)
+		return uspl_fail_nomem(err);
+	record->kind = RECORD_COMPILE;
+	record->source = strdup(input->name);
+	record->output = strdup(input->name);
+	record->command = strdup("");
+	record->step = units->step;
+	if (asprintf(&record->saved, "%s/outside-%zu.o", units->paths->work, units->outside.n) < 0)
+		record->saved = NULL;
+	if (!record->source || !record->output || !record->command || !record->saved)
+		return uspl_fail_nomem(err);
+	rc = file_write(record->saved, member->data, member->len, err);
+	return rc ? rc : link_unit(units, program, NULL, record, err);
 }
 
 static int link_inputs(struct units *units, struct program *program, struct uspl_err *err)
@@ -230,8 +265,11 @@ static int link_inputs(struct units *units, struct program *program, struct uspl
 	vec_for_each (&program->post, input) {
 		if (strmap_get(&program->pre_names, input->name))
 			continue;
-		rc = input->record ? link_unit(units, program, NULL, input->record, err)
-				   : stranger_changed(units, program, input->name, err);
+		if (input->outside)
+			rc = add_outside(units, program, input, err);
+		else
+			rc = input->record ? link_unit(units, program, NULL, input->record, err)
+					   : stranger_changed(units, program, input->name, err);
 		if (rc)
 			return rc;
 	}
