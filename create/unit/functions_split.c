@@ -8,7 +8,8 @@
  *
  *   - its bytes are instructions, and between the functions there are only NOPs (or int3);
  *   - no function goes on in the one behind it: each ends with a jump, a return or a trap;
- *   - a branch out of a function leads to where one begins, and has room for any distance;
+ *   - a branch out of a function leads to where one begins, and has room for any distance, or is a
+ *     short jump at the function's end, as gcc's thunks have it: that is made a long one;
  *   - what else refers to the section says which place it means, in a way that is understood.
  *
  * A function is a symbol of that type, or a global label without a type, as hand-written assembler
@@ -27,6 +28,7 @@ struct piece {
 	uint64_t start, end;
 	struct objsym *sym; /* the first of its names that was met */
 	struct objsec *sec; /* its new section */
+	uint8_t grows;      /* by so much, as the jump at its end is made a long one */
 };
 
 typedef VEC(struct piece) piece_vec;
@@ -36,6 +38,7 @@ struct crossing {
 	size_t from, to; /* pieces */
 	uint64_t offset; /* of the field in the section */
 	uint8_t behind;  /* bytes from the field to the end of its instruction */
+	bool is_short;   /* a jump of two bytes */
 };
 
 struct split {
@@ -123,6 +126,7 @@ static bool take_distance(struct split *split, size_t from, uint64_t at, const s
 	uint8_t size = insn->pc_relative_mem ? insn->disp_size : insn->rel_size;
 	struct crossing *crossing;
 	int64_t distance = insn->rel;
+	bool is_short;
 	uint64_t to;
 
 	if (insn->pc_relative_mem && size == sizeof(int32_t)) {
@@ -134,7 +138,8 @@ static bool take_distance(struct split *split, size_t from, uint64_t at, const s
 	to = at + insn->len + (uint64_t)distance;
 	if (to >= piece->start && to < piece->end)
 		return true;
-	if (size != sizeof(int32_t) || to >= split->sec->size ||
+	is_short = size == 1 && insn->len == 2 && insn->flow == INSN_JUMP;
+	if ((size != sizeof(int32_t) && !is_short) || to >= split->sec->size ||
 	    split->pieces.items[piece_at(split, to)].start != to)
 		return false;
 	crossing = vec_push(&split->crossings);
@@ -143,7 +148,7 @@ static bool take_distance(struct split *split, size_t from, uint64_t at, const s
 		return false;
 	}
 	*crossing = (struct crossing){ from, piece_at(split, to), at + off,
-				       (uint8_t)(insn->len - off) };
+				       (uint8_t)(insn->len - off), is_short };
 	return true;
 }
 
@@ -157,6 +162,23 @@ static bool ends_here(const struct insn *insn)
 static bool is_filler(const struct objsec *sec, uint64_t at, const struct insn *insn)
 {
 	return insn->is_nop || (insn->len == 1 && sec->data[at] == 0xcc);
+}
+
+/* Makes room for a long jump in the place of a short one; false if that isn't at the end. */
+static bool grow_piece(struct split *split, size_t index)
+{
+	struct piece *piece = &split->pieces.items[index];
+	struct crossing *crossing;
+
+	vec_for_each (&split->crossings, crossing) {
+		if (crossing->from != index || !crossing->is_short)
+			continue;
+		if (crossing->offset + crossing->behind != piece->end)
+			return false;
+		piece->grows = (uint8_t)(arch_native()->jump_len - 2);
+		crossing->behind = sizeof(int32_t);
+	}
+	return true;
 }
 
 /* Decodes a piece, and cuts off what fills the space behind it. */
@@ -194,7 +216,7 @@ static bool read_piece(struct split *split, size_t index)
 			end = sym->value + sym->size;
 	}
 	piece->end = end;
-	return end > piece->start && ends_here(&last);
+	return end > piece->start && ends_here(&last) && grow_piece(split, index);
 }
 
 static bool only_fillers(const struct split *split, uint64_t from, uint64_t to)
@@ -322,8 +344,10 @@ static void move_references(const struct split *split)
 
 static int add_section(struct split *split, struct piece *piece, struct uspl_err *err)
 {
+	static const uint8_t jump[UINT8_MAX] = { 0 };
 	const struct objsec *whole = split->sec;
-	auto_buf struct buf name = { 0 };
+	auto_buf struct buf name = { 0 }, code = { 0 };
+	uint64_t len;
 
 	buf_addf(&name, "%s.%s", whole->name, piece->sym->name);
 	piece->sec = objfile_add_section(split->obj, buf_str(&name), whole->type, whole->flags);
@@ -331,13 +355,20 @@ static int add_section(struct split *split, struct piece *piece, struct uspl_err
 		return uspl_fail_nomem(err);
 	piece->sec->secsym = objfile_add_symbol(split->obj, "", STT_SECTION, STB_LOCAL);
 	piece->sec->align = whole->align;
+	piece->sec->group = whole->group;
+	piece->sec->group_sig = whole->group_sig;
 	/* For debugging information, which speaks of the file's section. */
 	piece->sec->index = whole->index;
 	piece->sec->mark = (uint32_t)piece->start;
-	piece->sec->size = piece->end - piece->start;
-	piece->sec->data = objfile_memdup(split->obj, whole->data + piece->start, piece->sec->size);
-	if (!piece->sec->secsym || !piece->sec->data)
+	len = piece->end - piece->start;
+	buf_add(&code, whole->data + piece->start, len);
+	buf_add(&code, jump, piece->grows);
+	piece->sec->size = code.len;
+	piece->sec->data = objfile_memdup(split->obj, buf_str(&code), code.len);
+	if (code.oom || !piece->sec->secsym || !piece->sec->data)
 		return uspl_fail_nomem(err);
+	if (piece->grows)
+		arch_native()->jump_encode(0, arch_native()->jump_len, piece->sec->data + len - 2);
 	piece->sec->secsym->sec = piece->sec;
 	return 0;
 }
@@ -392,6 +423,7 @@ static void move_symbols(const struct split *split)
 		if (begins_function(sym, split->sec)) {
 			sym->type = STT_FUNC;
 			sym->size = sym->size ? sym->size : piece->end - piece->start;
+			sym->size += piece->grows;
 		}
 		sym->sec = piece->sec;
 		sym->value -= piece->start;
@@ -450,7 +482,7 @@ int functions_split(struct objfile *obj, struct uspl_err *err)
 		int rc = 0;
 
 		sec->mark = 0;
-		if (is_candidate && objsec_is_code(sec) && sec->data && sec->size && !sec->group)
+		if (is_candidate && objsec_is_code(sec) && sec->data && sec->size)
 			rc = split_section(obj, sec, err);
 		if (rc)
 			return rc;
