@@ -332,9 +332,14 @@ static int value_of(void *ctx, const struct objsym *sym, bool redirected, struct
 					 : global_value(fit, sym, &ret->addr, err);
 	if (rc)
 		return rc;
-	/* A variable of another module's threads: any distance will do. */
-	if (sym->type == STT_TLS && ret->addr == elsewhere(fit))
+	/*
+	 * A variable of another module's threads: any distance will do, also where the program has
+	 * none of its own.
+	 */
+	if (sym->type == STT_TLS && ret->addr == elsewhere(fit)) {
 		ret->addr = (taddr)-PAGE;
+		ret->tls_offset = -(int64_t)PAGE;
+	}
 	return 0;
 }
 
