@@ -163,6 +163,28 @@ static int look_in_library(struct search *search, const char *soname, struct usp
 	return rc;
 }
 
+static void search_release(struct search *search)
+{
+	for (size_t i = 0; i < search->todo.n; i++)
+		free((char *)search->todo.items[i]);
+	vec_release(&search->todo);
+	strmap_release(&search->seen);
+}
+
+int libraries_needed(const char *path, const char *name, bool *ret, struct uspl_err *err)
+{
+	struct search search = { .name = "" };
+	int rc = 0;
+
+	*ret = false;
+	if (path)
+		look_in_file(&search, path, &rc, err);
+	for (size_t i = 0; i < search.todo.n; i++)
+		*ret |= !strncmp(search.todo.items[i], name, strlen(name));
+	search_release(&search);
+	return rc;
+}
+
 int libraries_define(const struct build *build, const struct image_file *file, const char *name,
 		     enum library_answer *ret, size_t *ret_n, struct uspl_err *err)
 {
@@ -177,9 +199,6 @@ int libraries_define(const struct build *build, const struct image_file *file, c
 	*ret = search.found ? LIBRARY_ONE : LIBRARY_NONE;
 	if (!search.found && (search.unknown || libraries_is_one(file)))
 		*ret = LIBRARY_UNKNOWN;
-	for (size_t i = 0; i < search.todo.n; i++)
-		free((char *)search.todo.items[i]);
-	vec_release(&search.todo);
-	strmap_release(&search.seen);
+	search_release(&search);
 	return rc;
 }

@@ -16,6 +16,7 @@
 #include "create/diff.h"
 #include "create/tree/build.h"
 #include "create/coverage.h"
+#include "create/libraries.h"
 #include "create/unit/diff_unit.h"
 #include "create/unit/linked.h"
 
@@ -292,18 +293,53 @@ static bool is_shared_variable(const struct objsym *sym)
 	       sym->vis == STV_DEFAULT && sym->type != STT_FUNC && sym->type != STT_SECTION;
 }
 
-/* A new variable of one name, in a program and a library: the process would have two of them. */
-static int check_shared(const struct update_target *one, const struct update_target *other,
-			struct uspl_err *err)
+/* The tables of a class: what it is, its virtual functions, and those of its virtual bases. */
+static bool is_of_class(const struct objsym *sym)
 {
+	static const char *const names[] = { "_ZTI", "_ZTV", "_ZTT", "_ZTC" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(sym->name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/*
+ * Are classes told apart by their names, so that each module may have tables of its own? In gcc's
+ * C++ library they are; LLVM's goes by addresses.
+ */
+static int classes_by_name(const struct build *build, const struct update_target *one,
+			   const struct update_target *other, bool *ret, struct uspl_err *err)
+{
+	const struct build_link *links[] = { target_link(build, one), target_link(build, other) };
+	bool needed = true;
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(links) && needed && !rc; i++)
+		rc = libraries_needed(links[i] ? links[i]->file : NULL, "libstdc++.so.", &needed,
+				      err);
+	*ret = needed;
+	return rc;
+}
+
+/* A new variable of one name, in a program and a library: the process would have two of them. */
+static int check_shared(const struct build *build, const struct update_target *one,
+			const struct update_target *other, struct uspl_err *err)
+{
+	bool by_name = false;
+	int rc;
+
 	if (!is_library(one) && !is_library(other))
 		return 0;
+	rc = classes_by_name(build, one, other, &by_name, err);
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < one->new_code->syms.n; i++) {
 		const struct objsym *sym = one->new_code->syms.items[i], *twin;
 		auto_free char *name = NULL;
 
 		twin = is_shared_variable(sym) ? objfile_symbol(other->new_code, sym->name) : NULL;
-		if (!twin || !is_shared_variable(twin))
+		if (!twin || !is_shared_variable(twin) || (by_name && is_of_class(sym)))
 			continue;
 		name = demangle_name(sym->name);
 		uspl_fail(err, USPL_E_UNSUPPORTED,
@@ -318,12 +354,13 @@ static int check_shared(const struct update_target *one, const struct update_tar
 	return 0;
 }
 
-static int check_all_shared(const struct update *update, struct uspl_err *err)
+static int check_all_shared(const struct build *build, const struct update *update,
+			    struct uspl_err *err)
 {
 	for (size_t i = 0; i < update->targets.n; i++)
 		for (size_t j = 0; j < i; j++) {
-			int rc = check_shared(&update->targets.items[i], &update->targets.items[j],
-					      err);
+			int rc = check_shared(build, &update->targets.items[i],
+					      &update->targets.items[j], err);
 
 			if (rc)
 				return rc;
@@ -356,7 +393,7 @@ int targets_add(struct build *build, const struct targets_wanted *wanted,
 	if (!rc && !any)
 		rc = check_unlinked(build, err);
 	if (!rc)
-		rc = check_all_shared(update, err);
+		rc = check_all_shared(build, update, err);
 	/* Where the same change is no code elsewhere, the counters alone have changed. */
 	if (!rc && adding.counting && !adding.compared)
 		rc = refuse_counting(adding.counting, err);
