@@ -341,3 +341,148 @@ hooked_program() {
 		--tracer=sample --format=chrome
 	END
 }
+
+# opening_program - makes ./opens: threads open a library each, a third of them in C++, and use it
+# when the file `go` is there; the argument says how it ends
+opening_program() {
+	local i
+	cat > work.c <<- 'C'
+		__attribute__((noipa)) static int once(int x) { static volatile long sink; sink += x; return x; }
+		int work(int x) { return once(x) + once(x); }
+	C
+	cat > work.cc <<- 'C'
+		#include <stdexcept>
+		__attribute__((noipa)) static int thrower(int x) { if (x % 2) throw std::runtime_error("odd"); return x; }
+		extern "C" int work(int x) { try { return thrower(x); } catch (const std::exception &) { return -1; } }
+	C
+	for i in 1 2; do
+		"$TARGET_CC" -O1 -fno-optimize-sibling-calls -shared -fPIC -o "libopened$i.so" work.c
+	done
+	"${TARGET_CC/gcc/g++}" -O1 -shared -fPIC -o libopened3.so work.cc
+	cat > opens.c <<- 'C'
+		#include <dlfcn.h>
+		#include <pthread.h>
+		#include <signal.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		__attribute__((noipa)) static void *use(void *name)
+		{
+			void *library = dlopen(name, RTLD_NOW);
+			int (*work)(int) = library ? (int (*)(int))dlsym(library, "work") : NULL;
+			if (!work)
+				abort();
+			while (access("go", F_OK) != 0)
+				usleep(1000);
+			for (int i = 0; i < 50; i++)
+				work(i);
+			return NULL;
+		}
+		int main(int argc, char **argv)
+		{
+			char *names[] = { "./libopened1.so", "./libopened2.so", "./libopened3.so" };
+			pthread_t threads[3];
+			alarm(100);
+			for (int i = 0; i < 3; i++)
+				pthread_create(&threads[i], NULL, use, names[i]);
+			for (int i = 0; i < 3; i++)
+				pthread_join(threads[i], NULL);
+			if (argc > 1 && argv[1][0] == 'k')
+				kill(getpid(), SIGKILL);
+			return 6;
+		}
+	C
+	"$TARGET_CC" -O1 -pthread -o opens opens.c
+}
+
+# added NUMBER - true if so many libraries have been added, in one portion or more
+added() {
+	[ "$(awk '/ are traced since they were opened$/ { n += $2 } END { print n + 0 }' said)" = "$1" ]
+}
+
+# opened WAY OPTION... - runs it; it uses its libraries when they are traced
+opened() {
+	local exec
+	export USPL_TRACES=$PWD/traces
+	rm -f go
+	"$USPL_BIN/uspl-trace" exec -v "${@:2}" -- ./opens "$1" > said 2>&1 3>&- &
+	exec=$!
+	until_true 60 added 3 || fail "not all libraries are traced: $(cat said)"
+	touch go
+	wait "$exec" && status=0 || status=$?
+}
+
+@test "libraries that the program opens, in several threads, one in C++" {
+	opening_program
+	opened returns --output=seen -m 'libopened*' -m opens -F work -F once -F 'thrower*' -F use
+	expect_status 6
+	[ "$(grep -cE '\| +work\(\)' seen)" = 150 ] || fail "work: $(grep -c 'work()' seen)"
+	[ "$(grep -cE '\| +once\(\)' seen)" = 200 ] || fail "once: $(grep -c 'once()' seen)"
+	[ "$(grep -cE '\| +thrower\(int\)\(\)' seen)" = 50 ] || fail "thrower: $(grep -c thrower seen)"
+	[ "$(grep -cE 'thrower.*/\* left \*/' seen)" = 25 ] || fail "left: $(grep -c 'left' seen)"
+	[ "$(grep -c "^# 'libopened[123].so' was opened later" seen)" = 3 ] || fail "$(tail -n 5 seen)"
+	! grep -q '^uspl-trace: ' said || fail "a message: $(cat said)"
+	opened returns --tracer=function --output=seen -m '*opened*' -m opens -F work -F once -F 'thrower*' -F use
+	expect_status 6
+	[ "$(grep -c ' work <- use' seen)" = 150 ] || fail "work: $(grep -c ' work <-' seen)"
+	opened returns --format=uspl --output=saved -m '*opened*' -m opens -F work -F once -F 'thrower*' -F use
+	expect_status 6
+	tool uspl-trace report --json saved
+	[ "$(jq -r 'select(.name == "once").calls' <<< "$output" | paste -sd+ | bc)" = 200 ] || fail "saved: $output"
+	# Nothing is left of it that someone else might take for a process's last trace.
+	[ -z "$(ls "$USPL_TRACES" 2> /dev/null)" ] || fail "a trace stays: $(ls "$USPL_TRACES")"
+}
+
+@test "libraries that the program opens, and it is killed" {
+	opening_program
+	opened killed --output=seen -m 'libopened*' -m opens -F work -F once -F 'thrower*' -F use
+	expect_status 137
+	[ "$(grep -cE '\| +work\(\)' seen)" = 150 ] || fail "work: $(grep -c 'work()' seen): $(cat said)"
+	[ "$(grep -cE '\| +once\(\)' seen)" = 200 ] || fail "once: $(grep -c 'once()' seen)"
+}
+
+@test "the program ends while a library is added" {
+	opening_program
+	cat > leaves.c <<- 'C'
+		#include <dlfcn.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <unistd.h>
+		static int held(void)
+		{
+			char text[4096], *at;
+			FILE *file = fopen("/proc/self/status", "r");
+			text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+			fclose(file);
+			at = strstr(text, "\nTracerPid:");
+			return at ? atoi(at + 11) : 0;
+		}
+		__attribute__((noipa)) static void leaf(void) { static volatile long sink; sink++; }
+		int main(void)
+		{
+			alarm(100);
+			while (!held())
+				;
+			leaf();
+			dlopen("./libopened1.so", RTLD_NOW);
+			while (held())
+				;
+			leaf();
+			_exit(8);
+		}
+	C
+	"$TARGET_CC" -O1 -o leaves leaves.c
+	export USPL_TRACES=$PWD/traces
+	if [ "$(id -u)" = 0 ]; then
+		tool uspl-trace exec --output=seen -m '*opened*' -m leaves -F leaf -F once -- ./leaves
+		expect_status 8
+		[ "$(grep -cE '\| +leaf\(\)' seen)" = 2 ] || fail "leaf: $(cat seen)"
+		[ -z "$stderr" ] || fail 'a message'
+		[ -z "$(ls traces)" ] || fail "a trace stays: $(ls traces)"
+	fi
+	USPL_KEEPER=none tool uspl-trace exec --output=seen -m '*opened*' -m leaves -F leaf -F once -- ./leaves
+	expect_status 8
+	! grep -q leaf seen || fail "there is something: $(cat seen)"
+	expect_one_message
+	expect_message 'has ended while a library was added, and what was recorded went with it'
+}

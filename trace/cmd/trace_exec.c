@@ -6,21 +6,29 @@
 // tracers begin when functions are there, and are asked at the end (child_follow.c). If this tool
 // dies before the program has begun, so does the program. Where a tracer can't work, the program
 // runs without it: the user has asked for the program in any case.
+//
+// A program that opens libraries which are to be traced is let go for that, for some milliseconds.
+// It may end in these: then its records are those that a keeper has saved (trace_keep.h).
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cancel.h"
+#include "base/clock.h"
+#include "base/log.h"
 #include "trace/cmd/line.h"
 #include "trace/cmd/save.h"
 #include "trace/cmd/subcommands.h"
+#include "trace/cmd/trace_keep.h"
 #include "trace/cmd/tracing.h"
+#include "trace/log/last_trace.h"
 #include "trace/log/zst.h"
 #include "trace/output/formats.h"
 #include "trace/output/look.h"
 #include "trace/output/tracer.h"
 #include "trace/tally/tally.h"
 #include "trace/tracers/child.h"
+#include "trace/tracers/following.h"
 #include "trace/watch/watch_loop.h"
 
 /* A program that is to be run, and where what was recorded goes. */
@@ -28,10 +36,14 @@ struct run {
 	struct line line;
 	const char *output; /* NULL: standard output */
 	bool saves;         /* the output is made by record, not by cat and report */
+	struct following following;
+	int64_t look_ns; /* when the program's libraries are to be looked at */
+	bool is_kept;    /* a keeper has what was recorded, too */
 };
 
 static void run_release(struct run *run)
 {
+	following_release(&run->following);
 	line_release(&run->line);
 }
 
@@ -41,7 +53,7 @@ DEFINE_AUTO_RELEASE(run, struct run, run_release)
 /* What the tracer has recorded; each sort has a subcommand for it. */
 static int print_records(void *ctx, pid_t pid, struct uspl_err *err)
 {
-	const struct run *run = ctx;
+	struct run *run = ctx;
 	const char *form = run->line.format;
 	auto_buf struct buf format = { 0 }, output = { 0 };
 	char name[] = "exec", quiet[] = "--quiet", number[16], *argv[6] = { name, number };
@@ -62,16 +74,63 @@ static int print_records(void *ctx, pid_t pid, struct uspl_err *err)
 	rc = (run->saves                ? trace_record
 	      : run->line.tracer->tally ? trace_report
 					: trace_cat)(argc, argv, err);
-	if (rc != -USPL_E_NOT_APPLIED)
+	if (run->is_kept && !rc)
+		last_trace_forget(run->following.proc);
+	if (rc == -USPL_E_NOT_APPLIED)
+		child_say_gone(pid);
+	else if (rc == -USPL_E_NO_PROCESS)
+		fprintf(stderr,
+			"uspl-trace: pid %d has ended while a library was added, and what was "
+			"recorded went with it\n",
+			pid);
+	else
 		return rc;
-	child_say_gone(pid);
 	return 0;
+}
+
+static int look_ms(void *ctx)
+{
+	const struct run *run = ctx;
+	int64_t left_ms = (run->look_ns - clock_now_ns()) / 1000000;
+
+	return left_ms > 0 ? (int)left_ms + 1 : 1;
+}
+
+/* Libraries have come that may be wanted. */
+static bool has_libraries(void *ctx)
+{
+	struct run *run = ctx;
+	struct following *following = &run->following;
+	bool found;
+
+	if (clock_now_ns() < run->look_ns)
+		return false;
+	found = following_goes_on(following) && following_has_news(following);
+	run->look_ns = clock_now_ns() + following_pause_ms(following) * 1000000ll;
+	/* It may end when it is let go. */
+	if (found && !run->is_kept) {
+		trace_keep_start(following->proc);
+		run->is_kept = true;
+	}
+	return found;
+}
+
+static void add_libraries(void *ctx)
+{
+	struct run *run = ctx;
+	struct following *following = &run->following;
+
+	if (following_take(following, NULL))
+		log_info("trace", "no memory for libraries that were opened");
+	run->look_ns = clock_now_ns() + following_pause_ms(following) * 1000000ll;
 }
 
 /* A tracer that stands in the program's functions: it begins when they are there. */
 static int run_hooked(struct run *run, struct child *child, struct uspl_err *err)
 {
+	struct child_events events = { .at_end = print_records, .ctx = run };
 	struct line *line = &run->line;
+	struct uspl_err why = { 0 };
 	int rc = child_ready(child, NULL, err);
 
 	if (rc)
@@ -84,7 +143,19 @@ static int run_hooked(struct run *run, struct child *child, struct uspl_err *err
 		     : tally_start(line->tracer, line->state, &line->tally, child->pid, err);
 	if (rc)
 		return rc;
-	return child_follow(child, print_records, run, err);
+	if (line->tracer->hook && tracing_can_grow(&line->hook)) {
+		run->following.choice = tracing_choice(&line->hook);
+		run->following.keep_mcount = line->hook.keep_mcount;
+		run->following.loaded = trace_keep_start;
+		if (!following_begin(&run->following, child->pid, &why)) {
+			events.look_ms = look_ms;
+			events.has_work = has_libraries;
+			events.work = add_libraries;
+		} else {
+			log_info("trace", "libraries that are opened aren't traced: %s", why.msg);
+		}
+	}
+	return child_follow(child, &events, err);
 }
 
 /* The tracer has begun. */

@@ -182,6 +182,12 @@ static void add_words(const cli_strings *words, const char *name, const char **a
 	}
 }
 
+bool tracing_can_grow(const struct tracing_options *opts)
+{
+	/* Without --module no library is wanted. Triggers know the parts of the start only. */
+	return opts->modules.n && !opts->triggers.n;
+}
+
 /*
  * Starts a follower (trace_follow.c) for a process that has just been traced by these options, if
  * libraries can be wanted. It ends with the session or the process. With USPL_KEEPER=none in the
@@ -194,8 +200,7 @@ static void start_follower(const struct proc *proc, const struct tracing_options
 	auto_buf struct buf why = { 0 };
 	char number[16];
 
-	/* Without --module no library is wanted. Triggers know the parts of the start only. */
-	if (!opts->modules.n || opts->triggers.n || !argv)
+	if (!tracing_can_grow(opts) || !argv)
 		return;
 	snprintf(number, sizeof(number), "%d", proc->pid);
 	argv[n++] = "uspl-trace";
@@ -237,7 +242,7 @@ static int start(const struct tracer *tracer, const struct tracing_options *opts
 	rc = view_start(proc, request, &result, err);
 	if (rc)
 		return rc;
-	/* A program that we have started is held at its end, and read then. */
+	/* A program that we have started is held, and read at its end; exec follows it, too. */
 	if (tracer->hook && !opts->begins) {
 		trace_keep_start(proc);
 		start_follower(proc, opts);

@@ -36,6 +36,8 @@ DEFINE_AUTO_RELEASE(tracing_options, struct tracing_options, tracing_options_rel
 #define auto_tracing_options __attribute__((cleanup(cleanup_tracing_options_)))
 /* What is traced by these options, which must outlive it. */
 struct trace_choice tracing_choice(struct tracing_options *opts);
+/* True if a library that the process opens later may be traced by these options. */
+bool tracing_can_grow(const struct tracing_options *opts);
 /* Starts the tracer in a process, and says so. */
 int tracing_start(const struct tracer *tracer, struct tracing_options *opts, pid_t pid,
 		  struct uspl_err *err) uspl_must_check;

@@ -168,6 +168,33 @@ static int load_fresh(struct growing *growing, const struct module *module, stru
 	return 0;
 }
 
+/* One that is there as long as the program was looked at when tracing began. */
+static bool is_wanted(const struct trace_choice *choice, const session_passed_vec *passed,
+		      const struct module *module)
+{
+	return !module->lasting && !is_passed(passed, module) &&
+	       choice->module(choice->ctx, module);
+}
+
+bool session_can_grow(const struct proc *proc, const module_vec *modules,
+		      const struct trace_choice *choice, struct trace_session *session,
+		      session_passed_vec *passed)
+{
+	const struct module *module;
+
+	forget_gone(passed, modules);
+	vec_for_each (modules, module) {
+		const struct trace_region *region;
+
+		if (!is_wanted(choice, passed, module))
+			continue;
+		region = part_there(session, module);
+		if (!region || !is_on(proc, region))
+			return true;
+	}
+	return false;
+}
+
 /* back: those that come back, which are behind those that are new. */
 static int load(struct growing *growing, bool back, struct uspl_err *err)
 {
@@ -179,9 +206,7 @@ static int load(struct growing *growing, bool back, struct uspl_err *err)
 		struct uspl_err why = { 0 };
 		int rc;
 
-		/* One that is there as long as the program was looked at when tracing began. */
-		if (module->lasting || is_passed(growing->passed, module) ||
-		    !choice->module(choice->ctx, module))
+		if (!is_wanted(choice, growing->passed, module))
 			continue;
 		region = part_there(growing->session, module);
 		if (!region == back || (region && is_on(growing->starting->proc, region)))
@@ -324,8 +349,8 @@ static int set_going(struct growing *growing, struct uspl_err *err)
 }
 
 int session_grow(struct proc *proc, const module_vec *modules, const struct trace_request *request,
-		 struct trace_session *session, session_passed_vec *passed, size_t *ret_parts,
-		 struct uspl_err *err)
+		 struct trace_session *session, session_passed_vec *passed,
+		 session_grow_loaded *loaded, size_t *ret_parts, struct uspl_err *err)
 {
 	const struct trace_region *last = &session->regions.items[session->regions.n - 1];
 	auto_starting struct starting starting = {
@@ -357,6 +382,8 @@ int session_grow(struct proc *proc, const module_vec *modules, const struct trac
 	if (!rc && request->entries && shared->first_id > USPL_TRACE_ENTRY_IDS_MAX)
 		rc = uspl_fail(err, USPL_E_UNSUPPORTED, "more than %d functions at once",
 			       USPL_TRACE_ENTRY_IDS_MAX - 1);
+	if (!rc && growing.fresh && loaded)
+		loaded(proc);
 	if (!rc && starting.session.regions.n)
 		rc = set_going(&growing, err);
 	if (rc && rc != -USPL_E_STRANDED)

@@ -54,13 +54,27 @@ struct child_listener {
  */
 int child_ready(struct child *child, const struct child_listener *listener,
 		struct uspl_err *err) uspl_must_check;
+/* What is to be done while it runs, and at its end. */
+struct child_events {
+	/*
+	 * All its memory is still there, unless it has ended while it was let go for `work`. Not
+	 * called if it was killed (SIGKILL) and never let go.
+	 */
+	int (*at_end)(void *ctx, pid_t pid, struct uspl_err *err);
+	/* NULL: nothing is done meanwhile. For how long, in ms, has_work needn't be asked. */
+	int (*look_ms)(void *ctx);
+	/* True: `work` is to be called. Nothing may be changed, since it is held. */
+	bool (*has_work)(void *ctx);
+	/* No tool holds it. */
+	void (*work)(void *ctx);
+	void *ctx;
+};
+
 /*
- * Lets a child go that child_ready has left, and waits for its end. at_end is called while all its
- * memory is still there; not if it was killed (SIGKILL). Returns as child_wait does, or a negative
- * code.
+ * Lets a child go that child_ready has left, and waits for its end. Returns as child_wait does, or
+ * a negative code, at_end's among them. The callbacks are called in threads of the tool's.
  */
-int child_follow(struct child *child, int (*at_end)(void *ctx, pid_t pid, struct uspl_err *err),
-		 void *ctx, struct uspl_err *err);
+int child_follow(struct child *child, const struct child_events *events, struct uspl_err *err);
 /*
  * Says on standard error that its records are lost, since it has run another program in its place.
  */

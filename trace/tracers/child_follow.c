@@ -12,10 +12,15 @@
  * Records are in the process's memory and go with it, so it is held again, for its end: each thread
  * stops once more when it exits, and the thread that takes the process with it shows what there is.
  * Nothing else stops for it, but signals come by way of us.
+ *
+ * What is done in it meanwhile (libraries that it has opened) needs threads that no tool holds. So
+ * they are held by a thread of ours, and when that ends the kernel lets them go, without a stop.
  */
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +30,7 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include <linux/ptrace.h>
 
@@ -32,6 +38,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "thread/tracer_thread.h"
 #include "trace/tracers/child.h"
 
 #define SIGNAL_STATUS 128
@@ -192,12 +199,28 @@ int child_ready(struct child *child, const struct child_listener *listener, stru
 
 /* A child that is followed to its end. */
 struct follow {
-	pid_t pid;
-	int threads; /* that live */
-	bool is_over;
-	int (*at_end)(void *ctx, pid_t pid, struct uspl_err *err);
-	void *ctx;
+	struct child *child;
+	const struct child_events *events;
+	bool is_over;   /* at_end has been called */
+	bool has_work;  /* it is to be let go for a moment */
+	bool was_loose; /* it has been let go: its end may have come then */
+	int status;     /* of the child, when it has ended */
+	int rc;         /* what at_end has returned */
 };
+
+/* How many there are; 0: that isn't known any more. */
+static int count_threads(pid_t pid)
+{
+	auto_buf struct buf status = { 0 };
+	const char *line;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	if (file_read(path, &status, NULL) != 0)
+		return 0;
+	line = strstr(buf_str(&status), "\nThreads:");
+	return line ? atoi(line + strlen("\nThreads:")) : 0;
+}
 
 /*
  * True if the process ends with this thread, which stands at its exit: by a signal, or since it is
@@ -205,16 +228,16 @@ struct follow {
  * exit_group takes along may come here before that one does, and the first thread had better not go
  * on then: the process's memory is looked at by way of it.
  */
-static bool takes_all(const struct follow *follow, pid_t tid)
+static bool takes_all(pid_t pid, pid_t tid)
 {
 	auto_buf struct buf call = { 0 };
 	unsigned long code = 0;
 	char path[64];
 
-	if (follow->threads <= 1 ||
+	if (count_threads(pid) <= 1 ||
 	    (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &code) == 0 && (code & SIGNAL_MASK)))
 		return true;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", follow->pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
 	return file_read(path, &call, NULL) == 0 && atol(buf_str(&call)) != SYS_exit;
 }
 
@@ -223,61 +246,120 @@ static bool is_group_stop(int sig)
 	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
 }
 
-/* A thread has stopped: it goes on as it would without us. */
-static int take_stop(struct follow *follow, pid_t tid, int status, struct uspl_err *err)
+static int say_end(struct follow *follow, struct uspl_err *err)
 {
-	int event = status >> 16, sig = WSTOPSIG(status), rc = 0;
+	if (follow->is_over)
+		return follow->rc;
+	follow->is_over = true;
+	follow->rc = follow->events->at_end(follow->events->ctx, follow->child->pid, err);
+	return follow->rc;
+}
 
-	if (event == PTRACE_EVENT_CLONE)
-		follow->threads++;
-	if (event == PTRACE_EVENT_EXIT && !follow->is_over && takes_all(follow, tid)) {
-		follow->is_over = true;
-		rc = follow->at_end(follow->ctx, follow->pid, err);
-	}
+/* A thread has stopped: it goes on as it would without us. */
+static void take_stop(struct follow *follow, pid_t tid, int status, struct uspl_err *err)
+{
+	int event = status >> 16, sig = WSTOPSIG(status);
+
+	if (event == PTRACE_EVENT_EXIT && !follow->is_over && takes_all(follow->child->pid, tid))
+		(void)say_end(follow, err);
 	/* It may have been killed meanwhile, and then says so. */
 	if (event == PTRACE_EVENT_STOP && is_group_stop(sig))
 		(void)ptrace(PTRACE_LISTEN, tid, NULL, NULL);
 	else
 		(void)ptrace(PTRACE_CONT, tid, NULL, event ? 0 : sig);
-	return rc;
 }
 
-static int status_of(int status)
+/*
+ * Holds all threads; those that they make are held with them. Returns how many: some may be held
+ * already, or be at their end.
+ */
+static size_t seize_all(pid_t pid)
 {
-	return WIFSIGNALED(status) ? SIGNAL_STATUS + WTERMSIG(status) : WEXITSTATUS(status);
+	char path[32];
+	size_t all = 0, n;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	/* Until there are no more that were made meanwhile, by threads that weren't held yet. */
+	do {
+		auto_closedir DIR *dir = opendir(path);
+		const struct dirent *entry;
+
+		n = 0;
+		while (dir && (entry = readdir(dir)))
+			n += entry->d_name[0] != '.' &&
+			     ptrace(PTRACE_SEIZE, atoi(entry->d_name), NULL,
+				    PTRACE_O_TRACEEXIT | PTRACE_O_TRACECLONE) == 0;
+		all += n;
+	} while (n);
+	return all;
 }
 
-int child_follow(struct child *child, int (*at_end)(void *ctx, pid_t pid, struct uspl_err *err),
-		 void *ctx, struct uspl_err *err)
+/* Waits for news of threads, or until it is time to look whether there is work. */
+static void await_news(const struct child_events *events)
 {
-	struct follow follow = { child->pid, 1, false, at_end, ctx };
-	int status, rc = 0;
+	int ms = events->look_ms ? events->look_ms(events->ctx) : 0;
+	const struct timespec pause = { ms / 1000, ms % 1000 * 1000000l };
+	sigset_t child;
 
-	if (ptrace(PTRACE_SEIZE, child->pid, NULL, PTRACE_O_TRACEEXIT | PTRACE_O_TRACECLONE) != 0)
-		return uspl_fail_errno(err, "cannot follow pid %d", child->pid);
-	child->is_free = true;
-	kill(child->pid, SIGCONT);
-	for (;;) {
-		pid_t tid = waitpid(-1, &status, __WALL);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigtimedwait(&child, NULL, events->look_ms ? &pause : NULL);
+}
 
-		if (tid < 0 && errno == EINTR && !cancel_requested())
-			continue;
-		if (tid < 0) {
-			if (rc)
-				return rc;
-			return at_end(ctx, child->pid, err);
-		}
-		if (WIFSTOPPED(status)) {
-			int failed = take_stop(&follow, tid, status, err);
+/* In a thread of its own, whose end lets the child's threads go without a stop. */
+static int follow_for_a_while(void *ctx, struct uspl_err *err)
+{
+	struct follow *follow = ctx;
+	const struct child_events *events = follow->events;
+	struct child *child = follow->child;
+	sigset_t mask;
+	int status;
+	size_t n;
 
-			rc = rc ? rc : failed;
-			continue;
-		}
-		follow.threads--;
-		if (tid == child->pid) {
-			if (rc)
-				return rc;
-			return status_of(status);
-		}
+	/* What keys send is for this thread: it notes ^C, and stops with all of the tool. */
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	n = seize_all(child->pid);
+	if (!child->is_free) {
+		if (!n)
+			return uspl_fail_errno(err, "cannot follow pid %d", child->pid);
+		child->is_free = true;
+		kill(child->pid, SIGCONT);
 	}
+	for (;;) {
+		pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
+
+		if (tid < 0 || (!tid && cancel_requested()))
+			return say_end(follow, err);
+		if (!tid && events->look_ms && events->has_work(events->ctx)) {
+			follow->has_work = true;
+			return follow->rc;
+		}
+		if (!tid)
+			await_news(events);
+		else if (WIFSTOPPED(status))
+			take_stop(follow, tid, status, err);
+		else if (tid == child->pid)
+			break;
+	}
+	follow->status =
+		WIFSIGNALED(status) ? SIGNAL_STATUS + WTERMSIG(status) : WEXITSTATUS(status);
+	return follow->was_loose ? say_end(follow, err) : follow->rc;
+}
+
+int child_follow(struct child *child, const struct child_events *events, struct uspl_err *err)
+{
+	struct follow follow = { .child = child, .events = events };
+	int rc;
+
+	for (;;) {
+		follow.has_work = false;
+		rc = tracer_run(follow_for_a_while, &follow, err);
+		if (rc || !follow.has_work)
+			break;
+		events->work(events->ctx);
+		follow.was_loose = true;
+	}
+	return rc ? rc : follow.status;
 }

@@ -281,6 +281,7 @@ static int check_init(void *state, struct uspl_err *err)
 static int run(struct init *init, struct child *child, struct uspl_err *err)
 {
 	const struct child_listener listener = { loading_stop, &init->loading };
+	const struct child_events events = { .at_end = print, .ctx = init };
 	int rc;
 
 	clocks_read(&init->start);
@@ -290,7 +291,7 @@ static int run(struct init *init, struct child *child, struct uspl_err *err)
 	rc = prepare(init, child->pid, err);
 	if (rc)
 		return rc;
-	return child_follow(child, print, init, err);
+	return child_follow(child, &events, err);
 }
 
 static int run_init(void *state, struct child *child, struct uspl_err *err)
