@@ -12,12 +12,12 @@ setup_file() {
 
 setup() {
 	source "$BATS_TEST_DIRNAME/../lib/trace.bash"
+	source "$BATS_TEST_DIRNAME/../lib/terminal.bash"
 	start trace-top -O2
-	SOCKET=$BATS_TEST_TMPDIR/tmux
 }
 
 teardown() {
-	[ ! -S "$SOCKET" ] || tmux -S "$SOCKET" kill-server || :
+	terminal_end
 	target_stop
 }
 
@@ -45,36 +45,13 @@ has_counted() {
 
 # screen OPTION... - top in a terminal of 100 columns and 20 lines
 screen() {
-	tmux -S "$SOCKET" -f /dev/null new-session -d -x 100 -y 20 \
-		"'$USPL_BIN/uspl-trace' top --interval=50ms $* $TARGET 2> '$BATS_TEST_TMPDIR/screen.err'; echo status \$? > '$BATS_TEST_TMPDIR/ended'; sleep 60"
-	until_true 60 shows 'FUNCTION' || fail "there is no table: $(shown; cat "$BATS_TEST_TMPDIR/screen.err")"
-}
-
-shown() {
-	tmux -S "$SOCKET" capture-pane -p
-}
-
-# shows REGEX - true if a line of the screen is like that
-shows() {
-	shown | grep -q -- "$1"
-}
-
-shows_no() {
-	! shows "$1"
-}
-
-# press KEY... - as tmux names them
-press() {
-	tmux -S "$SOCKET" send-keys "$@"
-}
-
-expect_shown() {
-	until_true 60 shows "$1" || fail "the screen is not like '$1': $(shown)"
+	terminal_run 100 20 "'$USPL_BIN/uspl-trace' top --interval=50ms $* $TARGET"
+	expect_shown 'FUNCTION'
 }
 
 # expect_ended - the screen is over, with status 0, and nothing is traced
 expect_ended() {
-	until_true 60 grep -qs 'status 0' "$BATS_TEST_TMPDIR/ended" || fail "it doesn't end: $(shown)"
+	expect_screen_ended 0
 	expect_trace_ended
 }
 
@@ -176,7 +153,8 @@ called_often() {
 
 @test "the screen: sorted by keys, filtered, another size, paused" {
 	ask hold
-	screen
+	# Each table stays long enough to be seen.
+	screen --interval=500ms
 	# Open calls are there all the time.
 	ask 'work 1000'
 	expect_shown 'by self'
@@ -195,7 +173,7 @@ called_often() {
 	until_true 60 first_is answer 'work 10' || fail "$(shown)"
 	press h
 	expect_shown 'stop reading, and go on'
-	tmux -S "$SOCKET" resize-window -x 60 -y 10
+	resize 60 10
 	until_true 60 fits 10 || fail "$(shown)"
 	press Space
 	expect_shown 'paused'
@@ -224,7 +202,6 @@ fits() {
 	ask release
 	press C-c
 	expect_ended
-	rm "$BATS_TEST_TMPDIR/ended"
 	tmux -S "$SOCKET" kill-server
 	until_true 60 [ ! -S "$SOCKET" ] || :
 	screen --filter=wait_here

@@ -3,36 +3,8 @@
 
 #include "trace/top/top_rows.h"
 
-#include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "trace/engine/clocks.h"
-
-#define NAME_MAX_LEN 512
-
-static const char *const keys[] = {
-	[TOP_SELF] = "self", [TOP_CALLS] = "calls", [TOP_TOTAL] = "total", [TOP_AVG] = "avg",
-	[TOP_P99] = "p99",   [TOP_MAX] = "max",     [TOP_NAME] = "name",
-};
-
-int top_key_find(const char *name, enum top_key *ret, struct uspl_err *err)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (!strcmp(keys[i], name)) {
-			*ret = (enum top_key)i;
-			return 0;
-		}
-	uspl_fail(err, USPL_E_USAGE, "functions can't be sorted by '%s'", name);
-	uspl_hint(err, "they can by 'self', 'calls', 'total', 'avg', 'p99', 'max' and 'name'");
-	return -USPL_E_USAGE;
-}
-
-const char *top_key_name(enum top_key key)
-{
-	return keys[key];
-}
 
 int top_rows_open(struct top_rows *rows, pid_t pid, struct uspl_err *err)
 {
@@ -176,61 +148,4 @@ int top_rows_read(struct top_rows *rows, struct uspl_err *err)
 	rows->sums = now;
 	now = before;
 	return 0;
-}
-
-static double value_of(const struct top_row *row, enum top_key key)
-{
-	switch (key) {
-	case TOP_CALLS:
-		return (double)row->calls;
-	case TOP_TOTAL:
-		return row->total;
-	case TOP_AVG:
-		return row->avg;
-	case TOP_P99:
-		return row->p99;
-	case TOP_MAX:
-		return row->max;
-	default:
-		return row->self;
-	}
-}
-
-struct order {
-	const struct top_rows *rows;
-	enum top_key key;
-};
-
-static int in_order(const void *a, const void *b, void *ctx)
-{
-	const struct order *order = ctx;
-	const struct top_row *x = a, *y = b;
-	double vx = value_of(x, order->key), vy = value_of(y, order->key);
-	char nx[NAME_MAX_LEN], ny[NAME_MAX_LEN];
-
-	if (x->chosen != y->chosen)
-		return x->chosen ? -1 : 1;
-	if (order->key != TOP_NAME && vx != vy)
-		return vx > vy ? -1 : 1;
-	return strcmp(names_of(&order->rows->names, x->id, nx, sizeof(nx)),
-		      names_of(&order->rows->names, y->id, ny, sizeof(ny)));
-}
-
-size_t top_rows_sort(struct top_rows *rows, enum top_key key, const char *filter)
-{
-	bool glob = strpbrk(filter, "*?[");
-	struct top_row *row;
-	size_t n = 0;
-
-	vec_for_each (&rows->rows, row) {
-		char buf[NAME_MAX_LEN];
-		const char *name = names_of(&rows->names, row->id, buf, sizeof(buf));
-
-		row->chosen = glob ? !fnmatch(filter, name, 0) : strstr(name, filter) != NULL;
-		n += row->chosen;
-	}
-	if (rows->rows.n)
-		qsort_r(rows->rows.items, rows->rows.n, sizeof(*rows->rows.items), in_order,
-			&(struct order){ rows, key });
-	return n;
 }

@@ -12,14 +12,6 @@
 
 #define NAME_MAX_LEN 512
 
-static void add_name(const struct top_rows *rows, uint32_t id, struct buf *out)
-{
-	char buf[NAME_MAX_LEN];
-	const char *name = names_of(&rows->names, id, buf, sizeof(buf));
-
-	text_add_printable(out, name, strlen(name), false);
-}
-
 void top_table_title(const struct top_rows *rows, struct buf *out)
 {
 	const struct proc *proc = rows->tally.view.proc;
@@ -34,25 +26,24 @@ void top_table_title(const struct top_rows *rows, struct buf *out)
 
 void top_table_head(struct buf *out)
 {
-	buf_addf(out, "%12s %7s %7s %12s %12s %12s %5s  %s", "CALLS/s", "SELF %", "TOTAL %",
-		 "AVG us", "P99 us", "MAX us", "OPEN", "FUNCTION");
+	buf_addf(out, "%12s %7s %7s ", "CALLS/s", "SELF %", "TOTAL %");
+	top_row_add_head(out);
 }
 
 void top_table_row(const struct top_rows *rows, const struct top_row *row, struct buf *out)
 {
 	double ns = rows->seconds > 0 ? rows->seconds * 1e9 : 1;
 
-	buf_addf(out, "%12.0f %7.1f %7.1f %12.3f %12.3f %12.3f %5" PRIu64 "  ",
-		 (double)row->calls * 1e9 / ns, row->self * 100 / ns, row->total * 100 / ns,
-		 row->avg / 1e3, row->p99 / 1e3, row->max / 1e3, row->open);
-	add_name(rows, row->id, out);
+	buf_addf(out, "%12.0f %7.1f %7.1f ", (double)row->calls * 1e9 / ns, row->self * 100 / ns,
+		 row->total * 100 / ns);
+	top_row_add(row, &rows->names, out);
 }
 
 void top_table_callers_title(const struct top_rows *rows, const struct top_callers *callers,
 			     struct buf *out)
 {
 	buf_addstr(out, "callers of ");
-	add_name(rows, callers->id, out);
+	top_row_add_name(&rows->names, callers->id, out);
 	buf_addf(out, ": open calls of it seen in %" PRIu64 " looks: %" PRIu64, callers->looks,
 		 callers->seen);
 }
@@ -74,7 +65,7 @@ void top_table_caller(struct top_rows *rows, const struct top_callers *callers,
 	if (!caller->around)
 		return;
 	buf_addstr(out, ", in ");
-	add_name(rows, caller->around, out);
+	top_row_add_name(&rows->names, caller->around, out);
 }
 
 void top_table_json_title(const struct top_rows *rows, size_t n, struct buf *out)

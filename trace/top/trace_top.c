@@ -72,7 +72,7 @@ static int run_batch(struct top *top, const struct options *opts, struct uspl_er
 		rc = top_read(top, err);
 		if (rc)
 			return rc;
-		top->shown = top_rows_sort(&top->rows, top->key, top->filter);
+		top->shown = top_row_sort(&top->rows.rows, &top->rows.names, top->key, top->filter);
 		add_table(top, opts, &out);
 		if (out.oom)
 			return uspl_fail_nomem(err);
