@@ -10,8 +10,9 @@
 #define USPL_BASE_CONFINE_H
 
 enum confine {
-	CONFINE_LOOK, /* at processes: their memory can be read, and all files */
-	CONFINE_FILE, /* at a file that is open: nothing else can be opened */
+	CONFINE_LOOK,   /* at processes: their memory can be read, and all files */
+	CONFINE_SCREEN, /* the same, and the terminal's modes can be set */
+	CONFINE_FILE,   /* at a file that is open: nothing else can be opened */
 };
 
 /*

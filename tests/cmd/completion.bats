@@ -20,6 +20,7 @@ setup() {
 	tool uspl-enable --later "$UPDATE"
 	expect_status 0
 	cd "$BATS_TEST_TMPDIR" || return
+	touch recorded.uspl
 	# A line, and what it must become or offer.
 	LINES=(
 		"uspl-undo ${ID:0:6}" "$ID"
@@ -29,6 +30,7 @@ setup() {
 		'uspl list --format=prom' prometheus
 		'uspl-trace cat --format=fold' folded
 		'uspl-trace cat --format=speed' speedscope
+		'uspl-trace tui recor' recorded.uspl
 		'uspl-upgrade base-file' base-files
 		"uspl-view ${TARGET:0:-1}" "$TARGET"
 	)

@@ -25,6 +25,7 @@ static const struct {
 	{ "mark",   trace_mark,   "list markers, and switch them on and off", true },
 	{ "probe",  trace_probe,  "call a function of your own at markers", true },
 	{ "top",    trace_top,    "show what runs now, by calls, time and latency", true },
+	{ "tui",    trace_tui,    "show what was recorded on a terminal", false },
 	{ "status", trace_status, "show what is traced where", false },
 	{ "tracers", trace_tracers, "list the tracers", false },
 };

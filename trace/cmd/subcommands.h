@@ -28,6 +28,7 @@ int trace_status(int argc, char **argv, struct uspl_err *err);
 int trace_mark(int argc, char **argv, struct uspl_err *err);
 int trace_probe(int argc, char **argv, struct uspl_err *err);
 int trace_top(int argc, char **argv, struct uspl_err *err);
+int trace_tui(int argc, char **argv, struct uspl_err *err);
 int trace_tracers(int argc, char **argv, struct uspl_err *err);
 /* Not for users: trace_keep.h, trace_follow.c. */
 int trace_keep(int argc, char **argv, struct uspl_err *err);

@@ -27,41 +27,12 @@ struct chosen {
 	const char *name;
 };
 
-static bool is_chosen(const struct chosen *chosen, uint32_t id)
+static bool is_chosen(const void *ctx, uint32_t id)
 {
+	const struct chosen *chosen = ctx;
 	char buf[NAME_MAX_LEN];
 
 	return !strcmp(names_of(&chosen->reader->names, id, buf, sizeof(buf)), chosen->name);
-}
-
-/* A call of the function counts for itself. */
-static bool by_itself(const void *ctx, const struct timeline *timeline,
-		      const struct trace_span *span, uint32_t *ret_id)
-{
-	(void)timeline;
-	*ret_id = span->record.id;
-	return is_chosen(ctx, span->record.id);
-}
-
-/* A call of the function counts for the function that made it. */
-static bool by_caller(const void *ctx, const struct timeline *timeline,
-		      const struct trace_span *span, uint32_t *ret_id)
-{
-	if (span->parent == TRACE_NO_CALL || !is_chosen(ctx, span->record.id))
-		return false;
-	*ret_id = timeline->calls.items[span->parent].record.id;
-	return true;
-}
-
-/* A call that the function makes counts for the function that is called. */
-static bool by_callee(const void *ctx, const struct timeline *timeline,
-		      const struct trace_span *span, uint32_t *ret_id)
-{
-	if (span->parent == TRACE_NO_CALL ||
-	    !is_chosen(ctx, timeline->calls.items[span->parent].record.id))
-		return false;
-	*ret_id = span->record.id;
-	return true;
 }
 
 /* The function's callers, the function, and what it calls: three tables. */
@@ -72,11 +43,12 @@ static int report_of(struct reader *reader, const char *name, enum report_key ke
 		totals_group group;
 		const char *relation, *title;
 	} parts[] = {
-		{ by_caller, "caller", "calls of it, by caller" },
-		{ by_itself, "itself", "all calls of it" },
-		{ by_callee, "callee", "calls that it makes" },
+		{ totals_by_caller, "caller", "calls of it, by caller" },
+		{ totals_by_itself, "itself", "all calls of it" },
+		{ totals_by_callee, "callee", "calls that it makes" },
 	};
 	const struct chosen chosen = { reader, name };
+	const struct totals_choice choice = { .has = is_chosen, .ctx = &chosen };
 	bool any = false;
 
 	if (style->entries)
@@ -85,7 +57,7 @@ static int report_of(struct reader *reader, const char *name, enum report_key ke
 				 reader->tracer->name);
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		auto_vec totals_vec all = { 0 };
-		int rc = totals_make(&reader->timeline, parts[i].group, &chosen, &all, err);
+		int rc = totals_make(&reader->timeline, parts[i].group, &choice, &all, err);
 
 		if (rc)
 			return rc;

@@ -102,6 +102,39 @@ bool totals_by_function(const void *ctx, const struct timeline *timeline,
 	return true;
 }
 
+static bool is_chosen(const struct totals_choice *choice, const struct trace_span *span,
+		      uint32_t id)
+{
+	return (!choice->tid || span->record.tid == choice->tid) && choice->has(choice->ctx, id);
+}
+
+bool totals_by_itself(const void *choice, const struct timeline *timeline,
+		      const struct trace_span *span, uint32_t *ret_id)
+{
+	(void)timeline;
+	*ret_id = span->record.id;
+	return is_chosen(choice, span, span->record.id);
+}
+
+bool totals_by_caller(const void *choice, const struct timeline *timeline,
+		      const struct trace_span *span, uint32_t *ret_id)
+{
+	if (span->parent == TRACE_NO_CALL || !is_chosen(choice, span, span->record.id))
+		return false;
+	*ret_id = timeline->calls.items[span->parent].record.id;
+	return true;
+}
+
+bool totals_by_callee(const void *choice, const struct timeline *timeline,
+		      const struct trace_span *span, uint32_t *ret_id)
+{
+	if (span->parent == TRACE_NO_CALL ||
+	    !is_chosen(choice, span, timeline->calls.items[span->parent].record.id))
+		return false;
+	*ret_id = span->record.id;
+	return true;
+}
+
 double totals_average(const struct totals *totals)
 {
 	return totals->calls ? (double)totals->sum / (double)totals->calls : 0;

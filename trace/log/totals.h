@@ -30,6 +30,23 @@ int totals_make(const struct timeline *timeline, totals_group group, const void 
 /* For totals_make: each call counts for its function. */
 bool totals_by_function(const void *ctx, const struct timeline *timeline,
 			const struct trace_span *span, uint32_t *ret_id);
+/* Some functions, which are asked for by id, and a thread (0: all). */
+struct totals_choice {
+	bool (*has)(const void *ctx, uint32_t id);
+	const void *ctx;
+	pid_t tid;
+};
+
+/*
+ * For totals_make, with a choice: a call of a chosen function counts for itself; for the function
+ * that made it; and a call that a chosen function makes for the one that is called.
+ */
+bool totals_by_itself(const void *choice, const struct timeline *timeline,
+		      const struct trace_span *span, uint32_t *ret_id);
+bool totals_by_caller(const void *choice, const struct timeline *timeline,
+		      const struct trace_span *span, uint32_t *ret_id);
+bool totals_by_callee(const void *choice, const struct timeline *timeline,
+		      const struct trace_span *span, uint32_t *ret_id);
 /* Ticks of a call in the mean; 0 without calls. */
 double totals_average(const struct totals *totals);
 

@@ -9,7 +9,7 @@
 #include "base/confine.h"
 #include "base/demangle.h"
 
-static bool goes_on;
+static bool goes_on, has_screen;
 
 void look_go_on(void)
 {
@@ -22,5 +22,10 @@ void look_only(void)
 		return;
 	/* A library can't be loaded any more afterwards, and names of C++ take one. */
 	free(demangle_name("_Z1fv"));
-	confine(CONFINE_LOOK);
+	confine(has_screen ? CONFINE_SCREEN : CONFINE_LOOK);
+}
+
+void look_keep_screen(void)
+{
+	has_screen = true;
 }

@@ -8,6 +8,8 @@
  * rest (base/confine.h).
  */
 void look_only(void);
+/* look_only() leaves what a screen needs, from here on; its library has to be loaded before. */
+void look_keep_screen(void);
 /* For a command that looks amid other work: look_only() gives up nothing from here on. */
 void look_go_on(void);
 

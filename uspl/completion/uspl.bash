@@ -71,12 +71,13 @@ _uspl_argument() {
 	return 0
 }
 
-# _uspl_operands COMMAND WORD - what stands for itself
+# _uspl_operands COMMAND WORD [SUBCOMMAND] - what stands for itself
 _uspl_operands() {
 	case $1 in
 	uspl-apply | uspl-create | uspl-enable | uspl-sign | uspl-verify) compgen -f -X '!*.tar.gz' -- "$2" ;;
 	uspl-disable) _uspl_wanted; compgen -f -X '!*.tar.gz' -- "$2" ;;
 	uspl-upgrade) dpkg-query -W -f '${Package}\n' "$2*" 2> /dev/null ;;
+	uspl-trace) [[ ! ${3:-} =~ ^(cat|report|tui)$ ]] || compgen -f -- "$2" ;;
 	uspl-undo) _uspl_ids; compgen -f -X '!*.tar.gz' -- "$2" ;;
 	esac
 	[[ $1 =~ ^uspl-(create|enable|disable|list|upgrade|keygen|sign|verify)$ ]] || _uspl_pids
@@ -130,7 +131,7 @@ _uspl() {
 		COMPREPLY=($(compgen -W "$(_uspl_options "${line[@]}")" -- "$word"))
 		[[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2> /dev/null
 	else
-		COMPREPLY=($(compgen -W "$(_uspl_operands "$command" "$word")" -- "$word"))
+		COMPREPLY=($(compgen -W "$(_uspl_operands "$command" "$word" "${line[1]:-}")" -- "$word"))
 	fi
 }
 
