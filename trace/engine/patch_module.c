@@ -158,6 +158,9 @@ static int make_plan(struct module_patch *patch, struct uspl_err *err)
 	if (rc)
 		return rc;
 	patch_stopped_warm(&patch->stopped, patch->result);
+	rc = patch_stopped_prepare(&patch->stopped, err);
+	if (rc)
+		return rc;
 	rc = site_plan_check(&patch->plan, err);
 	if (rc)
 		return rc;
@@ -230,11 +233,8 @@ free_agent:
 static int exchange(struct module_patch *patch, struct uspl_err *err)
 {
 	struct uspl_err why = { 0 };
-	int rc = site_plan_prepare(&patch->plan, err);
+	int rc = exchange_poked(patch, &why);
 
-	if (rc)
-		return rc;
-	rc = exchange_poked(patch, &why);
 	if (rc == -USPL_E_UNSUPPORTED) {
 		log_info("stop", "all sites are written in stops: %s", why.msg);
 		rc = patch_stopped_once(patch->in, &patch->plan.sites, patch->result, err);
@@ -261,6 +261,9 @@ int patch_module_exchange(const struct patch_input *in, const struct trace_regio
 	patch->plan.proc = patch->poke.proc = in->proc;
 	merge_nops_init(&patch->merge, in);
 	rc = make_plan(patch, err);
+	if (rc)
+		goto release;
+	rc = site_plan_prepare(&patch->plan, err);
 	if (rc)
 		goto release;
 	start = clock_now_ns();

@@ -20,6 +20,7 @@
 
 #include "base/cancel.h"
 #include "base/log.h"
+#include "proc/private_pages.h"
 #include "thread/held_sleepers.h"
 #include "trace/engine/patch_module.h"
 
@@ -42,6 +43,8 @@
 #define PAGES_LEAST 24
 #define PAGES_MOST 40
 #define NS_A_PAGE 10000
+/* That are asked for at once. */
+#define OWNED_PAGES 512
 /*
  * Between two stops the threads run for as long as they were stopped, but for no longer than this.
  */
@@ -55,6 +58,12 @@ struct run {
 	struct site_plan plan; /* of these */
 	struct safety_finding finding;
 	double stop_us;
+};
+
+/* Whether pages from there on are the process's own. */
+struct owned {
+	taddr from;
+	bool own[OWNED_PAGES];
 };
 
 int patch_stopped_init(struct patch_stopped *patch, const struct patch_input *in,
@@ -104,6 +113,44 @@ void patch_stopped_warm(struct patch_stopped *patch, struct patch_result *result
 			safety_warm_unwinder(&patch->bytes, &sampler);
 			sampler_close(&sampler);
 		}
+}
+
+/* Writes the byte that is there, unless the page is the process's own. */
+static int own_page(const struct proc *proc, struct owned *owned, taddr addr, struct uspl_err *err)
+{
+	taddr page = addr & ~(PAGE - 1);
+	uint8_t byte;
+	int rc;
+
+	if (page < owned->from || page >= owned->from + OWNED_PAGES * PAGE) {
+		owned->from = page;
+		private_pages(proc, page, OWNED_PAGES, owned->own);
+	}
+	if (owned->own[(page - owned->from) / PAGE])
+		return 0;
+	rc = proc_read(proc, addr, &byte, 1, err);
+	if (rc)
+		return rc;
+	owned->own[(page - owned->from) / PAGE] = true;
+	return proc_write(proc, addr, &byte, 1, err);
+}
+
+int patch_stopped_prepare(const struct patch_stopped *patch, struct uspl_err *err)
+{
+	const struct proc *proc = patch->in->proc;
+	struct owned owned = { 0 };
+	const struct site *site;
+
+	vec_for_each (patch->sites, site) {
+		int rc = own_page(proc, &owned, site->addr, err);
+
+		if (rc)
+			return rc;
+		rc = own_page(proc, &owned, site->addr + site->len - 1, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 static void drop_plan(struct run *run)
@@ -303,6 +350,9 @@ int patch_stopped_once(const struct patch_input *in, const site_vec *sites,
 	auto_patch_stopped struct patch_stopped patch = { 0 };
 	int rc = patch_stopped_init(&patch, in, sites, err);
 
+	if (rc)
+		return rc;
+	rc = patch_stopped_prepare(&patch, err);
 	if (rc)
 		return rc;
 	return patch_stopped_exchange(&patch, result, err);

@@ -30,12 +30,18 @@ DEFINE_AUTO_RELEASE(patch_stopped, struct patch_stopped, patch_stopped_release)
  */
 void patch_stopped_warm(struct patch_stopped *stopped, struct patch_result *result);
 /*
+ * Makes their pages the process's own, while all threads run: some microseconds each. To be called
+ * before any site of the module is exchanged.
+ */
+int patch_stopped_prepare(const struct patch_stopped *stopped,
+			  struct uspl_err *err) uspl_must_check;
+/*
  * Exchanges them in so many stops that no thread has to wait long in one. Adds to result->stop_us.
  * USPL_E_BUSY: a thread stays between two of a site's instructions.
  */
 int patch_stopped_exchange(struct patch_stopped *stopped, struct patch_result *result,
 			   struct uspl_err *err) uspl_must_check;
-/* All three. */
+/* All of it. */
 int patch_stopped_once(const struct patch_input *in, const site_vec *sites,
 		       struct patch_result *result, struct uspl_err *err) uspl_must_check;
 
