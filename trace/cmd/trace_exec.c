@@ -31,14 +31,18 @@
 #include "trace/tracers/following.h"
 #include "trace/watch/watch_loop.h"
 
+/* Most programs open their libraries when they begin. */
+#define EARLY_NS 2000000000ll
+#define EARLY_LOOK_MS 5
+
 /* A program that is to be run, and where what was recorded goes. */
 struct run {
 	struct line line;
 	const char *output; /* NULL: standard output */
 	bool saves;         /* the output is made by record, not by cat and report */
 	struct following following;
-	int64_t look_ns; /* when the program's libraries are to be looked at */
-	bool is_kept;    /* a keeper has what was recorded, too */
+	int64_t early_ns, look_ns; /* until when it begins; the next look at its libraries */
+	bool is_kept;              /* a keeper has what was recorded, too */
 };
 
 static void run_release(struct run *run)
@@ -88,6 +92,17 @@ static int print_records(void *ctx, pid_t pid, struct uspl_err *err)
 	return 0;
 }
 
+/* When the next look is due. */
+static void plan_look(struct run *run)
+{
+	int64_t now_ns = clock_now_ns();
+	int ms = following_pause_ms(&run->following);
+
+	if (now_ns < run->early_ns && !run->following.taken_ns && ms > EARLY_LOOK_MS)
+		ms = EARLY_LOOK_MS;
+	run->look_ns = now_ns + ms * 1000000ll;
+}
+
 static int look_ms(void *ctx)
 {
 	const struct run *run = ctx;
@@ -106,7 +121,7 @@ static bool has_libraries(void *ctx)
 	if (clock_now_ns() < run->look_ns)
 		return false;
 	found = following_goes_on(following) && following_has_news(following);
-	run->look_ns = clock_now_ns() + following_pause_ms(following) * 1000000ll;
+	plan_look(run);
 	/* It may end when it is let go. */
 	if (found && !run->is_kept) {
 		trace_keep_start(following->proc);
@@ -122,7 +137,7 @@ static void add_libraries(void *ctx)
 
 	if (following_take(following, NULL))
 		log_info("trace", "no memory for libraries that were opened");
-	run->look_ns = clock_now_ns() + following_pause_ms(following) * 1000000ll;
+	plan_look(run);
 }
 
 /* A tracer that stands in the program's functions: it begins when they are there. */
@@ -148,6 +163,7 @@ static int run_hooked(struct run *run, struct child *child, struct uspl_err *err
 		run->following.keep_mcount = line->hook.keep_mcount;
 		run->following.loaded = trace_keep_start;
 		if (!following_begin(&run->following, child->pid, &why)) {
+			run->early_ns = clock_now_ns() + EARLY_NS;
 			events.look_ms = look_ms;
 			events.has_work = has_libraries;
 			events.work = add_libraries;
