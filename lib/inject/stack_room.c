@@ -66,21 +66,13 @@ static bool read_note(const struct proc *proc, const mapping_vec *maps, taddr po
 	return false;
 }
 
-/*
- * Where the stack begins behind a guard region, which glibc 2.42 and later have at its lower end
- * within its mapping. Such a page counts as one in swap, and can't be read.
- */
+/* Where the stack begins behind a guard region within its mapping. */
 static taddr leave_guard(const struct proc *proc, taddr low, taddr high)
 {
 	auto_close int pagemap = pagemap_open(proc);
-	uint64_t entry;
-	uint8_t byte;
 
-	for (; low < high; low = (low & ~(PAGE - 1)) + PAGE)
-		if (!pagemap_read(pagemap, low, &entry, 1) ||
-		    (entry & ENTRY_USED) != PAGEMAP_SWAPPED ||
-		    proc_read_some(proc, low, &byte, sizeof(byte)) == sizeof(byte))
-			break;
+	while (low < high && pagemap_is_guard(pagemap, proc, low))
+		low = (low & ~(PAGE - 1)) + PAGE;
 	return low;
 }
 

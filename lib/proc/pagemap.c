@@ -21,3 +21,17 @@ size_t pagemap_read(int pagemap, taddr addr, uint64_t *ret, size_t n)
 
 	return got > 0 ? (size_t)got / sizeof(*ret) : 0;
 }
+
+bool pagemap_is_guard(int pagemap, const struct proc *proc, taddr addr)
+{
+	uint64_t entry;
+	uint8_t byte;
+
+	if (!pagemap_read(pagemap, addr, &entry, 1))
+		return false;
+	if (entry & PAGEMAP_GUARD)
+		return true;
+	/* A read of one that the program fills in itself would wait for that. */
+	return (entry & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED | PAGEMAP_AWAITED)) == PAGEMAP_SWAPPED &&
+	       proc_read_some(proc, addr, &byte, sizeof(byte)) != sizeof(byte);
+}

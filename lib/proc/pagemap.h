@@ -27,5 +27,11 @@ int pagemap_open(const struct proc *proc);
  * isn't open.
  */
 size_t pagemap_read(int pagemap, taddr addr, uint64_t *ret, size_t n);
+/*
+ * True if addr lies in a guard region, as glibc 2.42 and later have one at the lower end of each
+ * thread's stack, within its mapping. Kernels before 6.15 say only that the page is swapped out;
+ * then it must be one that can't be read.
+ */
+bool pagemap_is_guard(int pagemap, const struct proc *proc, taddr addr);
 
 #endif

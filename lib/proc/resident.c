@@ -111,7 +111,7 @@ bool resident_next(struct resident *walk)
 	while (walk->next_mapping < walk->maps->n) {
 		const struct mapping *map = &walk->maps->items[walk->next_mapping];
 		struct run run;
-		size_t len;
+		size_t len, got;
 
 		if (walk->next < map->start)
 			walk->next = map->start;
@@ -137,8 +137,11 @@ bool resident_next(struct resident *walk)
 		len = (size_t)(run.end - run.start);
 		walk->budget -= len;
 		walk->at = run.start;
-		walk->n = proc_read_some(walk->proc, run.start, walk->words, len) /
-			  sizeof(*walk->words);
+		got = proc_read_some(walk->proc, run.start, walk->words, len);
+		/* A guard region counts as swapped out. What follows it is looked at next. */
+		if (got < len)
+			walk->next = (run.start + got) / PAGE * PAGE + PAGE;
+		walk->n = got / sizeof(*walk->words);
 		if (walk->n)
 			return true;
 	}

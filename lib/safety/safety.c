@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
+#include "proc/pagemap.h"
 #include "record/owners.h"
 
 #define SCAN_CHUNK 16384
@@ -172,31 +174,57 @@ static bool check_word(struct check *check, taddr at, uint64_t word)
 	       follow_signal(check, word, at + sizeof(word));
 }
 
-/* Takes every word from sp to the end of its mapping for a return address. */
-static bool scan_words(struct check *check, taddr sp)
+/* Where the mapping ends that a stack pointer leads to; 0 if no stack can be there. */
+static taddr stack_end(const mapping_vec *maps, taddr sp)
 {
-	const struct proc *proc = check->safety->proc;
-	const struct mapping *map = proc_mapping_at(proc, sp);
+	const struct mapping *map = mappings_at(maps, sp);
+
+	return map && map->read && map->write ? map->end : 0;
+}
+
+/*
+ * The words of [at, end), at most to where they can't be read: *ret_at. False if one is in the way.
+ */
+static bool scan_range(struct check *check, taddr at, taddr end, taddr *ret_at)
+{
 	uint64_t words[SCAN_CHUNK / 8];
+	size_t want = sizeof(words), got = want;
 
-	if (!map || !map->read || !map->write) {
-		check->finding->unreadable = true;
-		return false;
-	}
-	for (taddr at = sp & ~7ull; at < map->end;) {
-		size_t want = map->end - at < sizeof(words) ? map->end - at : sizeof(words);
-		size_t got = proc_read_some(proc, at, words, want);
-
-		if (got != want) {
-			check->finding->unreadable = true;
-			return false;
-		}
+	for (; at < end && got == want; at += got) {
+		want = end - at < sizeof(words) ? end - at : sizeof(words);
+		got = proc_read_some(check->safety->proc, at, words, want);
 		for (size_t i = 0; i < got / 8; i++)
 			if (!check_word(check, at + i * 8, words[i]))
 				return false;
-		at += got;
 	}
+	*ret_at = at;
 	return true;
+}
+
+/*
+ * Takes every word from sp to the end of its stack for a return address. That is the end of its
+ * mapping, or, where stacks lie side by side in one mapping, the guard region of the next one. A
+ * stack may be newer than the mappings that are known, or have grown or gone since.
+ */
+static bool scan_words(struct check *check, taddr sp)
+{
+	const struct proc *proc = check->safety->proc;
+	auto_close int pagemap = -1;
+	auto_mappings mapping_vec now = { 0 };
+	taddr at = sp & ~7ull, end = stack_end(&proc->maps, sp);
+
+	if (!scan_range(check, at, end, &at))
+		return false;
+	if (end && at >= end)
+		return true;
+	pagemap = pagemap_open(proc);
+	if (end && pagemap_is_guard(pagemap, proc, at))
+		return true;
+	end = proc_read_maps(proc, &now, NULL) == 0 ? stack_end(&now, sp) : 0;
+	if (!scan_range(check, at, end, &at))
+		return false;
+	check->finding->unreadable = !end || (at < end && !pagemap_is_guard(pagemap, proc, at));
+	return !check->finding->unreadable;
 }
 
 /* A thread that is in the tracer's own code may return to what only the shadow has. */

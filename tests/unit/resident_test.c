@@ -12,8 +12,14 @@
 
 #define MIB (1ull << 20)
 
-/* What the reserved memory has in it, from its beginning. */
-static const uint64_t places[] = { 3 * PAGE, 7 * MIB, 7 * MIB + PAGE, 40 * MIB - PAGE };
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#endif
+
+/* What the reserved memory has in it, from its beginning. Between two of them is a guard region. */
+#define GUARD (20 * MIB)
+static const uint64_t places[] = { 3 * PAGE,     7 * MIB,      7 * MIB + PAGE,
+				   GUARD - PAGE, GUARD + PAGE, 40 * MIB - PAGE };
 static const uint64_t word = 0x5eed5eed12345678;
 
 /* A child with len bytes that are reserved, and a word at each of the places; ends with us. */
@@ -28,6 +34,8 @@ static pid_t start(uint64_t len, taddr *ret)
 	madvise(memory, len, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
 		memcpy(memory + places[i], &word, sizeof(word));
+	/* A kernel before 6.13 refuses it, and has no such regions. */
+	madvise(memory + GUARD, PAGE, MADV_GUARD_INSTALL);
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
