@@ -109,7 +109,7 @@ static int look_up(struct entry *entry, struct uspl_err *err)
 	if (rc)
 		return rc;
 	rc = search_run(&search, &entry->result, err);
-	strmap_release(&search.known);
+	search_release(&search);
 	vec_for_each (&entry->result.found, found)
 		*(found->answer == SEARCH_DONE ? &entry->n_applied : &entry->n_missing) += 1;
 	return rc;

@@ -180,6 +180,6 @@ int fleet_run(const struct fleet *fleet, struct uspl_err *err)
 							      true },
 				       fleet->work.ctx);
 	rc = run(fleet, &search, err);
-	strmap_release(&search.known);
+	search_release(&search);
 	return rc;
 }

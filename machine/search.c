@@ -3,13 +3,15 @@
 /*
  * The child says through a pipe at which process it begins to look, what it has found there, and at
  * last how many there were. Where the pipe ends without that, the child has died of the process
- * that it had begun with, and another child goes on without that one.
+ * that it had begun with, or was killed since it slept there, and another child goes on without
+ * that one.
  */
 
 #include "machine/search.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,6 +19,10 @@
 
 #include "base/cancel.h"
 #include "base/confine.h"
+#include "machine/lookout.h"
+
+/* How often a child is looked after that says nothing. */
+#define LOOK_MS 50
 
 enum kind { BEGIN, ANSWER, END };
 
@@ -87,6 +93,17 @@ static void send(int fd, const struct message *message)
 		_exit(USPL_STATUS_FAILED);
 }
 
+static bool is_slow(const struct search *search, const struct census_process *process)
+{
+	uid_t user = search->slow.n ? lookout_user(process->pid) : 0;
+	const uid_t *slow;
+
+	vec_for_each (&search->slow, slow)
+		if (*slow == user)
+			return true;
+	return false;
+}
+
 static int look_at_all(const struct search *search, int fd, struct message *end)
 {
 	auto_vec census_vec all = { 0 };
@@ -98,7 +115,7 @@ static int look_at_all(const struct search *search, int fd, struct message *end)
 	vec_for_each (&all, process) {
 		struct message message = { .kind = BEGIN, .process = *process };
 
-		if (search_knows(search, process))
+		if (search_knows(search, process) || is_slow(search, process))
 			continue;
 		end->n_meant++;
 		send(fd, &message);
@@ -111,23 +128,46 @@ static int look_at_all(const struct search *search, int fd, struct message *end)
 	return 0;
 }
 
+/* A child that looks, as its parent has it. */
+struct child {
+	pid_t pid;
+	int fd; /* what it says */
+	struct lookout_pulse pulse;
+	bool stuck; /* it sleeps, and doesn't say what it has found */
+};
+
+/* False at the end of the pipe, if the child is stuck, or after a signal to this command. */
+static bool receive(struct child *child, struct message *ret)
+{
+	struct pollfd news = { .fd = child->fd, .events = POLLIN };
+
+	for (;;) {
+		int ready = poll(&news, 1, LOOK_MS);
+		ssize_t got = ready > 0 ? read(child->fd, ret, sizeof(*ret)) : -1;
+
+		if (got == sizeof(*ret))
+			return true;
+		if (ready == 0) {
+			child->stuck = lookout_is_stuck(child->pid, &child->pulse);
+			if (child->stuck)
+				return false;
+			continue;
+		}
+		if (got >= 0 || errno != EINTR || cancel_requested())
+			return false;
+	}
+}
+
 /* What the child says; *ret_last is the last message, END if it came to its end. */
-static int listen_to(int fd, struct search *search, struct search_result *result,
+static int listen_to(struct child *child, struct search *search, struct search_result *result,
 		     struct message *ret_last, struct uspl_err *err)
 {
 	struct search_found *found;
 	struct message message;
-	ssize_t got;
 	int rc;
 
 	*ret_last = (struct message){ .kind = ANSWER };
-	for (;;) {
-		got = read(fd, &message, sizeof(message));
-		if (got < 0 && errno == EINTR && !cancel_requested())
-			continue;
-		/* The end of the pipe, or a signal to this command. */
-		if (got != sizeof(message))
-			return cancel_check(err);
+	while (receive(child, &message)) {
 		*ret_last = message;
 		if (message.kind != ANSWER || message.answer == SEARCH_OTHER)
 			continue;
@@ -142,63 +182,101 @@ static int listen_to(int fd, struct search *search, struct search_result *result
 			return uspl_fail_nomem(err);
 		*found = (struct search_found){ message.process, message.answer };
 	}
+	return cancel_check(err);
 }
 
-/* The child has ended before its time. */
-static int leave_out(struct search *search, const struct message *last, int status,
+/* The child has ended before its time, by that signal, or it is stuck: 0. */
+static int leave_out(struct search *search, const struct message *last, int sig,
 		     struct uspl_err *err)
 {
+	pid_t pid = last->process.pid;
+	uid_t *slow, user = sig ? 0 : lookout_user(pid);
 	struct uspl_err note;
 
 	if (last->kind != BEGIN)
 		return uspl_fail(err, USPL_E_SYSTEM,
 				 "the process that was to look at all others has ended by signal "
 				 "%d",
-				 WIFSIGNALED(status) ? WTERMSIG(status) : 0);
-	uspl_fail(&note, USPL_E_HOSTILE,
-		  "pid %d is left out: the process that looked at it has ended by signal %d",
-		  last->process.pid, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+				 sig);
+	if (user) {
+		slow = vec_push(&search->slow);
+		if (!slow)
+			return uspl_fail_nomem(err);
+		*slow = user;
+	}
+	if (sig)
+		uspl_fail(&note, USPL_E_HOSTILE,
+			  "pid %d is left out: the process that looked at it has ended by signal "
+			  "%d",
+			  pid, sig);
+	else
+		lookout_fail(pid, user, &note);
 	uspl_err_note(stderr, &note);
 	return search_know(search, &last->process, err);
 }
 
-/* One child's search. *ret_again: the child has died of a process, which is known now. */
+/* One child's search, as its parent sees it: until it ends, or is stuck. *ret_sig: its end's. */
+static int attend(struct search *search, struct child *child, struct search_result *result,
+		  struct message *ret_last, int *ret_sig, struct uspl_err *err)
+{
+	int status = 0, rc = listen_to(child, search, result, ret_last, err);
+
+	if (rc || child->stuck)
+		lookout_kill(child->pid);
+	if (rc)
+		return rc;
+	while (!child->stuck && waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	*ret_sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	return 0;
+}
+
+static void run_child(const struct search *search, int fd, const struct lookout_output *output,
+		      pid_t starter)
+{
+	struct message end = { .kind = END };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != starter || !lookout_output_enter(output, fd))
+		_exit(USPL_STATUS_FAILED);
+	confine(CONFINE_LOOK);
+	end.rc = look_at_all(search, fd, &end);
+	fflush(NULL);
+	send(fd, &end);
+	_exit(USPL_STATUS_DONE);
+}
+
+/* *ret_again: the child has died of a process, or was stuck there; the process is known now. */
 static int search_once(struct search *search, struct search_result *result, bool *ret_again,
 		       struct uspl_err *err)
 {
 	auto_close int in = -1, out = -1;
-	pid_t starter = getpid(), child;
-	struct message last, end = { .kind = END };
-	int fds[2], status = 0, rc;
+	struct lookout_output output;
+	struct child child = { 0 };
+	pid_t starter = getpid();
+	struct message last;
+	int fds[2], sig = 0, rc;
 
 	if (pipe(fds) < 0)
 		return uspl_fail_errno(err, "cannot create a pipe");
-	in = fds[0];
+	in = child.fd = fds[0];
 	out = fds[1];
+	if (!lookout_output_open(&output))
+		return uspl_fail_errno(err, "cannot create a file in memory");
 	fflush(NULL);
-	child = fork();
-	if (child < 0)
-		return uspl_fail_errno(err, "cannot create a process");
-	if (child == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() != starter)
-			_exit(USPL_STATUS_FAILED);
-		confine(CONFINE_LOOK);
-		end.rc = look_at_all(search, out, &end);
-		send(out, &end);
-		_exit(USPL_STATUS_DONE);
-	}
+	child.pid = fork();
+	if (child.pid == 0)
+		run_child(search, out, &output, starter);
 	close(take_fd(out));
-	rc = listen_to(in, search, result, &last, err);
-	if (rc)
-		kill(child, SIGKILL);
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		;
+	rc = child.pid < 0 ? uspl_fail_errno(err, "cannot create a process")
+			   : attend(search, &child, result, &last, &sig, err);
+	lookout_output_pass_on(&output);
+	lookout_output_close(&output);
 	if (rc)
 		return rc;
 	*ret_again = last.kind != END;
 	if (*ret_again)
-		return leave_out(search, &last, status, err);
+		return leave_out(search, &last, sig, err);
 	result->n_meant = last.n_meant;
 	result->n_denied = last.n_denied;
 	result->n_hidden = last.n_hidden;
@@ -226,4 +304,10 @@ int search_run(struct search *search, struct search_result *ret, struct uspl_err
 void search_result_release(struct search_result *result)
 {
 	vec_release(&result->found);
+}
+
+void search_release(struct search *search)
+{
+	strmap_release(&search->known);
+	vec_release(&search->slow);
 }

@@ -4,7 +4,7 @@
  *
  * The memory of any user's processes is looked at, by a child which can do nothing but look
  * (base/confine.h), with a budget for each process (proc_open_scan). A process that the child dies
- * of is left out.
+ * of is left out. So is one that keeps it waiting (machine/lookout.h), with the others of its user.
  */
 #ifndef USPL_MACHINE_SEARCH_H
 #define USPL_MACHINE_SEARCH_H
@@ -30,6 +30,7 @@ struct search {
 		    struct uspl_err *err);
 	const void *ctx;
 	struct strmap known; /* search_know's */
+	VEC(uid_t) slow;     /* users, but for root, whose processes have kept a child waiting */
 };
 
 struct search_found {
@@ -51,6 +52,7 @@ struct search_result {
 int search_run(struct search *search, struct search_result *ret,
 	       struct uspl_err *err) uspl_must_check;
 void search_result_release(struct search_result *result);
+void search_release(struct search *search);
 /* The process isn't looked at again. */
 int search_know(struct search *search, const struct census_process *process,
 		struct uspl_err *err) uspl_must_check;

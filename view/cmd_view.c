@@ -9,6 +9,7 @@
 #include "base/confine.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "machine/lookout.h"
 #include "base/text.h"
 #include "command/commands.h"
 #include "objfile/disasm.h"
@@ -241,6 +242,8 @@ static int view_processes(const struct options *opts, struct uspl_err *err)
 		uspl_hint(err, "it comes with binutils");
 		return -USPL_E_UNSUPPORTED;
 	}
+	if (!lookout_begin(&rc, err))
+		return rc;
 	confine(CONFINE_LOOK);
 	rc = scan_processes(&opts->sel, &scan, err);
 	if (rc)

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "machine/lookout.h"
 #include "machine/census.h"
 #include "switch/trampolines.h"
 
@@ -58,8 +59,12 @@ static int read_process(pid_t pid, bool all, struct scan *scan, struct uspl_err 
 	struct scan_process process = { .pid = pid }, *place = NULL;
 	shadow_record_vec *shadows;
 	struct region *region;
-	int rc = (all ? proc_open_scan : proc_open_readonly)(pid, &proc, err);
+	int rc;
 
+	/* The others were said to be so before. */
+	if (!lookout_may(pid))
+		return all ? 0 : lookout_fail(pid, 0, err);
+	rc = (all ? proc_open_scan : proc_open_readonly)(pid, &proc, err);
 	if (rc)
 		return rc;
 	rc = regions_read(proc, &process.regions, err);
@@ -102,12 +107,21 @@ static int read_or_pass_over(struct scan *scan, pid_t pid, struct uspl_err *err)
 	return read_process(pid, true, scan, &failure) ? pass_over(scan, &failure, err) : 0;
 }
 
+static bool is_named(const struct selection *sel, pid_t pid)
+{
+	const pid_t *named;
+
+	vec_for_each (&sel->named, named)
+		if (*named == pid)
+			return true;
+	return false;
+}
+
 static int read_selected(const struct selection *sel, struct scan *scan, struct uspl_err *err)
 {
 	auto_vec census_vec selected = { 0 };
 	const struct census_process *process;
 	auto_buf struct buf by = { 0 };
-	const pid_t *pid;
 	size_t hidden;
 	int rc = census_take(sel, &selected, &hidden, err);
 
@@ -115,11 +129,7 @@ static int read_selected(const struct selection *sel, struct scan *scan, struct 
 		return rc;
 	scan->skipped += hidden;
 	vec_for_each (&selected, process) {
-		bool named = false;
-
-		vec_for_each (&sel->named, pid)
-			named |= *pid == process->pid;
-		rc = named ? 0 : read_or_pass_over(scan, process->pid, err);
+		rc = is_named(sel, process->pid) ? 0 : read_or_pass_over(scan, process->pid, err);
 		if (rc)
 			return rc;
 	}
@@ -132,7 +142,7 @@ static int read_selected(const struct selection *sel, struct scan *scan, struct 
 	return -USPL_E_NO_PROCESS;
 }
 
-int scan_processes(const struct selection *sel, struct scan *scan, struct uspl_err *err)
+static int scan_selected(const struct selection *sel, struct scan *scan, struct uspl_err *err)
 {
 	auto_closedir DIR *dir = NULL;
 	const struct dirent *entry;
@@ -164,6 +174,31 @@ int scan_processes(const struct selection *sel, struct scan *scan, struct uspl_e
 		*item = failure;
 	}
 	return selection_narrows(sel) ? read_selected(sel, scan, err) : 0;
+}
+
+/* A process that was named has a failure of its own. */
+static int note_left(const struct selection *sel, struct scan *scan, struct uspl_err *err)
+{
+	struct uspl_err left, *note;
+	pid_t pid;
+
+	for (size_t i = 0; (pid = lookout_left(i, &left)); i++) {
+		if (is_named(sel, pid))
+			continue;
+		note = vec_push(&scan->notes);
+		if (!note)
+			return uspl_fail_nomem(err);
+		*note = left;
+	}
+	return 0;
+}
+
+int scan_processes(const struct selection *sel, struct scan *scan, struct uspl_err *err)
+{
+	int rc = scan_selected(sel, scan, err);
+
+	lookout_end();
+	return rc ? rc : note_left(sel, scan, err);
 }
 
 static bool is_same(const struct region *a, const struct region *b)

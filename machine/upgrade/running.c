@@ -153,7 +153,7 @@ int running_find(const struct selection *sel, struct running *ret, struct uspl_e
 	if (area == MAP_FAILED)
 		return uspl_fail_errno(err, "cannot map memory");
 	rc = search_run(&search, &result, err);
-	strmap_release(&search.known);
+	search_release(&search);
 	if (!rc)
 		rc = take_lines(area->text, ret, err);
 	munmap(area, AREA_SIZE);

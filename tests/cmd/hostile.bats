@@ -18,18 +18,22 @@ setup() {
 	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
 	fixture_start
 	export USPL_JOURNAL=$BATS_TEST_TMPDIR/journal TOOL_SECONDS=20
-	FORGED=
+	FORGED=''
+	SLOW=''
+	THEIRS=65534
 }
 
 teardown() {
 	[ -z "$FORGED" ] || kill -KILL "$FORGED"
+	# With the server's end whatever waits for it goes on.
+	[ -z "$SLOW" ] || { kill -KILL "$SLOW" && umount -l "$BATS_TEST_TMPDIR/slow"; }
 	target_stop
 }
 
 # forge WHAT... - starts a hostile process as another user, if we are root; FORGED is its pid
 forge() {
 	local as=()
-	[ "$(id -u)" != 0 ] || as=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+	[ "$(id -u)" != 0 ] || as=(setpriv --reuid="$THEIRS" --regid="$THEIRS" --clear-groups)
 	rm -f "$BATS_TEST_TMPDIR/forged"
 	"${as[@]}" "$BATS_FILE_TMPDIR/forge" "$@" > "$BATS_TEST_TMPDIR/forged" 3>&- &
 	FORGED=$!
@@ -485,6 +489,62 @@ chunks_copied() {
 	tool uspl-undo "$ID"
 	expect_status 0
 	expect_output "pid $TARGET"
+}
+
+# expect_waited_for_once - the message is of one of the processes that keep their readers waiting
+expect_waited_for_once() {
+	[ "$(grep -c 'keeps those waiting' <<< "$stderr")" = 1 ] || fail "not one note: $stderr" || return
+	expect_message "pid ($1|$2) keeps those waiting .*the other processes of its user, $THEIRS"
+}
+
+# slow_file - a file of which every read waits for ever; SLOW is its server
+slow_file() {
+	mkdir "$BATS_TEST_TMPDIR/slow"
+	"$TARGET_CC" -D_GNU_SOURCE -o "$BATS_TEST_TMPDIR/slow-server" "$BATS_TEST_DIRNAME/hostile/slow.c" || return
+	"$BATS_TEST_TMPDIR/slow-server" "$BATS_TEST_TMPDIR/slow" > "$BATS_TEST_TMPDIR/served" 3>&- &
+	SLOW=$!
+	until_true 30 grep -qs ready "$BATS_TEST_TMPDIR/served" || fail "the file isn't served" || return
+	! grep -q refuses "$BATS_TEST_TMPDIR/served" || { SLOW='' && skip 'no FUSE here'; }
+}
+
+@test "a library in a file system that never answers" {
+	local first
+	[ "$(id -u)" = 0 ] || skip 'another user is needed, and a file system'
+	slow_file
+	# Other tests that run now have processes of nobody's, which would be left out.
+	THEIRS=65533
+	# The folders above are closed to others.
+	cd "$BATS_TEST_TMPDIR/slow"
+	forge waiting forged lib.so
+	first=$FORGED
+	forge waiting forged lib.so
+	cd "$BATS_TEST_TMPDIR"
+	apply
+	expect_status 0
+	tool uspl-view
+	expect_status 0
+	expect_output "$ID +applied +$TARGET "
+	expect_waited_for_once "$first" "$FORGED"
+	tool uspl-view "$FORGED"
+	expect_status 1
+	expect_one_message
+	expect_message "uspl-view: pid $FORGED keeps those waiting"
+	tool uspl-trace start "$TARGET" -F greet
+	expect_status 0
+	tool uspl-trace status
+	expect_status 0
+	expect_output "$TARGET .*graph"
+	tool uspl-trace stop "$TARGET"
+	expect_status 0
+	tool uspl-undo "$ID"
+	expect_status 0
+	expect_output "pid $TARGET"
+	expect_answer hello 'hello, world'
+	tool uspl-apply --tree="$$" "$UPDATE"
+	expect_status 0
+	expect_waited_for_once "$first" "$FORGED"
+	expect_answer hello 'goodbye, world'
+	kill -KILL "$first"
 }
 
 # switches_of_thread - how often threads of FORGED have gone to sleep so far

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/confine.h"
+#include "machine/lookout.h"
 #include "base/json.h"
 #include "record/trace_records.h"
 #include "trace/cmd/subcommands.h"
@@ -86,8 +87,8 @@ static void show(pid_t pid, struct table *table)
 	auto_proc struct proc *proc = NULL;
 	auto_session struct trace_session session = { 0 };
 
-	if (proc_open_scan(pid, &proc, NULL) || trace_session_read(proc, &session, NULL) ||
-	    !session.regions.n)
+	if (!lookout_may(pid) || proc_open_scan(pid, &proc, NULL) ||
+	    trace_session_read(proc, &session, NULL) || !session.regions.n)
 		return;
 	print_row(table, &(struct row){ pid, proc->comm, state_of(proc, &session), &session });
 }
@@ -122,12 +123,15 @@ int trace_status(int argc, char **argv, struct uspl_err *err)
 	};
 	auto_closedir DIR *dir = NULL;
 	struct dirent *entry;
+	struct uspl_err left;
 	int first, rc = cli_parse(&cmd, argc, argv, &first, err);
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
 	if (first < argc)
 		return uspl_fail(err, USPL_E_USAGE, "unexpected operand '%s'", argv[first]);
+	if (!lookout_begin(&rc, err))
+		return rc;
 	confine(CONFINE_LOOK);
 	dir = opendir("/proc");
 	if (!dir)
@@ -135,6 +139,9 @@ int trace_status(int argc, char **argv, struct uspl_err *err)
 	while ((entry = readdir(dir)))
 		if (atol(entry->d_name) > 0)
 			show((pid_t)atol(entry->d_name), &rows);
+	lookout_end();
+	for (size_t i = 0; lookout_left(i, &left); i++)
+		uspl_err_note(stderr, &left);
 	rc = last_traces_for_each(show_last, &rows, err);
 	return rc ? rc : USPL_STATUS_DONE;
 }

@@ -19,10 +19,12 @@
  *     slots     updates whose threads are said to go over one by one, by selectors that follow each
  *               other, or nothing
  *     changing  records that change all the time
+ *     waiting   an update, a trace, and as a library the file DESCRIPTION
  */
 
 #define _GNU_SOURCE
 #include <elf.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -343,6 +345,17 @@ static void make_changing(void)
 		exit(1);
 }
 
+static void make_waiting(const char *id, const char *path)
+{
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (file < 0 || mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, file, 0) == MAP_FAILED ||
+	    mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) == MAP_FAILED)
+		exit(1);
+	claim(id, "waiting", 0);
+	make_trace(16 * PAGE, 100);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *id = argc > 2 ? argv[2] : "forged";
@@ -373,6 +386,8 @@ int main(int argc, char **argv)
 		make_slots();
 	else if (!strcmp(what, "changing"))
 		make_changing();
+	else if (!strcmp(what, "waiting"))
+		make_waiting(id, argv[3]);
 	else
 		return 2;
 	printf("ready\n");
