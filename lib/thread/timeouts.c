@@ -14,6 +14,14 @@
  * noted call then. But the thread may be on a processor by then, for the request. So it is enough,
  * too, if the count was the same right before, and the tool has not been put off in between: it
  * takes as long to wake up, leave a call and begin another.
+ *
+ * That is not quite so: a thread that is awake already needs less than the tool does from the one
+ * reading to the request, two or three microseconds. Nothing that the kernel tells of a thread that
+ * has stopped says then which of the two calls it is in: it has run once in either case, both have
+ * the same registers, and there is no count of system calls. To go by the second reading alone
+ * would start most calls anew with their whole time-out, whose thread is quick to wake up. A
+ * breakpoint behind the call would tell (hw_breakpoint.h), where a machine has breakpoints that are
+ * met.
  */
 
 #include "thread/timeouts.h"
