@@ -254,6 +254,27 @@ void perf_close(struct perf *perf)
 	perf->sources = NULL;
 }
 
+int perf_permits(const struct proc *proc, const struct perf_kind *kind, struct uspl_err *err)
+{
+	const struct perf_event_attr attr = complete(&kind->attr, false);
+	auto_vec tid_vec tids = { 0 };
+	const pid_t *tid;
+	int rc = tasks_list(proc, &tids, err);
+
+	if (rc)
+		return rc;
+	vec_for_each (&tids, tid) {
+		auto_close int fd = perf_event_fd(&attr, *tid, -1);
+
+		if (fd >= 0)
+			return 0;
+		/* A thread that has ended says nothing of the others. */
+		if (errno != ESRCH)
+			return fail_open(*tid, err);
+	}
+	return uspl_fail(err, USPL_E_NO_PROCESS, "pid %d has no threads", proc->pid);
+}
+
 int perf_enable(struct perf *perf, struct uspl_err *err)
 {
 	const struct perf_event *event;

@@ -63,6 +63,7 @@ struct perf_note {
 	pid_t pid, tid;
 	uint32_t cpu;
 	uint64_t time; /* CLOCK_MONOTONIC, ns */
+	uint64_t addr; /* of a sample whose kind asks for it: of a page fault, where */
 	/* Of a sample whose kind asks for them. */
 	bool has_regs; /* false: the thread has no registers of the program's any more */
 	struct some_regs regs;
@@ -83,6 +84,12 @@ int perf_open(struct perf *perf, const struct proc *proc, const struct perf_kind
 	      size_t n_kinds, size_t room, struct uspl_err *err) uspl_must_check;
 /* Zero-initialised ones are fine. */
 void perf_close(struct perf *perf);
+/*
+ * Whether the kernel lets us have events of that kind of the process. USPL_E_PERMISSION where it
+ * doesn't.
+ */
+int perf_permits(const struct proc *proc, const struct perf_kind *kind,
+		 struct uspl_err *err) uspl_must_check;
 /* The notes begin. */
 int perf_enable(struct perf *perf, struct uspl_err *err) uspl_must_check;
 

@@ -95,6 +95,8 @@ static bool take_sample(const struct perf *perf, struct rest *rest, struct perf_
 	*ret_event = event;
 	kind = &perf->kinds[event->kind].attr;
 	take_who(rest, note);
+	if (kind->sample_type & PERF_SAMPLE_ADDR)
+		note->addr = take64(rest);
 	note->cpu = take32(rest);
 	take32(rest);
 	if (kind->sample_type & PERF_SAMPLE_RAW) {
