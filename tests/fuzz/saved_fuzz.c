@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (rc ? !err.msg[0] || err.code != (enum uspl_code) - rc
 	       : !saved.session.regions.n && !saved.marks.n)
 		abort();
-	if (!rc && timeline_make(&saved.records, &timeline, &err) &&
+	if (!rc && timeline_make(&saved.records, &saved.kernel.events, &timeline, &err) &&
 	    err.code != USPL_E_UNSUPPORTED && err.code != USPL_E_NOMEM)
 		abort();
 	return 0;

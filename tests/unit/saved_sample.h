@@ -41,6 +41,30 @@ static struct mark_line sample_marks[] = {
 		      { .kind = USPL_PROBE_TEXT, .text = sample_string },
 		      { .kind = USPL_PROBE_FLOAT, .real = 2.5 } } },
 };
+static struct kernel_event sample_events[] = {
+	{ .start = 1120,
+	  .end = 1180,
+	  .value = (uint64_t)-11,
+	  .tid = 7,
+	  .cpu = 1,
+	  .nr = 202,
+	  .kind = KERNEL_SYSCALL },
+	{ .start = 1130,
+	  .end = 1170,
+	  .tid = 7,
+	  .cpu = 1,
+	  .nr = 202,
+	  .kind = KERNEL_OFF,
+	  .flags = KERNEL_PREEMPTED },
+	{ .start = 1400,
+	  .end = 1500,
+	  .value = 0x7f0000001000,
+	  .tid = 8,
+	  .cpu = 0,
+	  .nr = -1,
+	  .kind = KERNEL_FAULT,
+	  .flags = KERNEL_MAJOR },
+};
 static struct module sample_modules[] = { { .path = sample_path,
 					    .name = sample_name,
 					    .build_id = sample_id,
@@ -78,6 +102,9 @@ static inline struct trace_saved sample_saved(void)
 		.records = { .items = sample_records, .n = ARRAY_SIZE(sample_records) },
 		.values = { .data = sample_values, .len = sizeof(sample_values) },
 		.marks = { .items = sample_marks, .n = ARRAY_SIZE(sample_marks) },
+		.kernel = { .kinds = KERNEL_ALL,
+			    .lost = 3,
+			    .events = { .items = sample_events, .n = ARRAY_SIZE(sample_events) } },
 	};
 
 	return saved;

@@ -70,6 +70,10 @@ static void test_round(const char *path, struct buf *bytes)
 	ok(back.marks.n == 2 && !back.marks.items[0].message[0] &&
 		   is_second_mark(&back.marks.items[1]) && back.start_ticks == 800,
 	   "hits of markers");
+	ok(back.kernel.kinds == KERNEL_ALL && back.kernel.lost == 3 &&
+		   back.kernel.events.n == ARRAY_SIZE(sample_events) &&
+		   !memcmp(back.kernel.events.items, sample_events, sizeof(sample_events)),
+	   "what the kernel has told");
 	ok(callers_find(&back.callers, 0x1105) && !callers_find(&back.callers, 0x1106), "callers");
 	ok(file_read(path, bytes, &err) == 0, "the bytes");
 }
@@ -103,6 +107,7 @@ static void test_changed(struct buf *bytes)
 		struct uspl_err err = { 0 };
 		const struct trace_record *record;
 		const struct mark_line *line;
+		const struct kernel_event *event;
 
 		bytes->data[i / 8] ^= (char)(1 << i % 8);
 		if (saved_parse(bytes->data, bytes->len, "changed", &back, &err))
@@ -115,10 +120,36 @@ static void test_changed(struct buf *bytes)
 			bad += !line->name || !line->module || !line->message ||
 			       line->n_values > USPL_PROBE_ARGS_MAX ||
 			       (line != back.marks.items && line->time < line[-1].time);
+		vec_for_each (&back.kernel.events, event)
+			bad += event->kind >= KERNEL_KINDS || event->end < event->start ||
+			       event->flags & ~(unsigned)KERNEL_FLAGS ||
+			       !(back.kernel.kinds & 1u << event->kind);
 		bytes->data[i / 8] ^= (char)(1 << i % 8);
 	}
 	ok(!bad, "what is read can be relied on");
 	ok(refused > bytes->len, "%zu of %zu changes are noticed", refused, bytes->len * 8);
+}
+
+/* Without anything of the kernel's it is of the version before, which older tools read. */
+static void test_without_kernel(const char *path)
+{
+	struct trace_saved saved = sample_saved();
+	auto_saved struct trace_saved back = { 0 };
+	auto_buf struct buf with = { 0 }, without = { 0 };
+	struct uspl_err err = { 0 };
+
+	ok(saved_write(path, &saved, &err) == 0 && file_read(path, &with, &err) == 0, "with %s",
+	   err.msg);
+	saved.kernel = (struct kernel_log){ 0 };
+	ok(saved_write(path, &saved, &err) == 0 && file_read(path, &without, &err) == 0,
+	   "without %s", err.msg);
+	ok(with.data[8] == 7 && without.data[8] == 6, "two versions");
+	/* A list's head, and 44 bytes for each event. */
+	ok(with.len == without.len + 20 + 44 * ARRAY_SIZE(sample_events) &&
+		   !memcmp(with.data + 9, without.data + 9, without.len - 9),
+	   "the rest is the same");
+	ok(saved_read(path, &back, &err) == 0 && back.records.n == 3 && !back.kernel.kinds,
+	   "the older one is read %s", err.msg);
 }
 
 /* A trace of markers has no functions; one of nothing is none. */
@@ -130,6 +161,11 @@ static void test_marks_only(const char *path)
 
 	saved.session.regions.n = saved.names.n = saved.records.n = saved.callers.n = 0;
 	saved.lines.n = 0;
+	ok(saved_write(path, &saved, &err) == 0 &&
+		   saved_read(path, &back, &err) == -(int)USPL_E_HOSTILE,
+	   "what the kernel tells, with markers only: %s", err.msg);
+	saved.kernel = (struct kernel_log){ 0 };
+	err = (struct uspl_err){ 0 };
 	ok(saved_write(path, &saved, &err) == 0 && saved_read(path, &back, &err) == 0 &&
 		   back.marks.n == 2,
 	   "markers only %s", err.msg);
@@ -212,6 +248,7 @@ int main(void)
 	test_changed(&bytes);
 	test_refusals(&bytes);
 	test_marks_only(path);
+	test_without_kernel(path);
 	test_parts(path);
 	unlink(path);
 	return tap_done();

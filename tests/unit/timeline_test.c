@@ -31,7 +31,7 @@ static void expect(const char *want, const char *what)
 	struct timeline t = { 0 };
 	struct uspl_err err = { 0 };
 
-	ok(timeline_make(&records, &t, &err) == 0, "%s", what);
+	ok(timeline_make(&records, NULL, &t, &err) == 0, "%s", what);
 	ok_str(events_of(&t), want, what);
 	timeline_release(&t);
 	records.n = 0;
@@ -70,7 +70,7 @@ static void test_depth(void)
 	call(1, 10, 60, 2);
 	call(1, 20, 40, 3);
 	call(1, 70, 80, 4);
-	ok(timeline_make(&records, &t, &err) == 0 && t.calls.n == 4, "four calls");
+	ok(timeline_make(&records, NULL, &t, &err) == 0 && t.calls.n == 4, "four calls");
 	ok(t.calls.items[0].depth == 0 && t.calls.items[1].depth == 1 &&
 		   t.calls.items[2].depth == 2 && t.calls.items[3].depth == 1,
 	   "how deep they are");
@@ -109,7 +109,7 @@ static void test_nesting(void)
 	call(1, 10, 90, 2);
 	call(1, 20, 30, 3);
 	call(1, 60, 70, 4);
-	ok(timeline_make(&records, &t, &err) == 0, "a call that ends behind its caller");
+	ok(timeline_make(&records, NULL, &t, &err) == 0, "a call that ends behind its caller");
 	ok_str(events_of(&t), "1( 2( 3. 2) 1) 4. ", "a call that ends behind its caller: order");
 	ok(t.calls.items[1].end == 50 && t.calls.items[1].record.end == 90 &&
 		   t.calls.items[0].self == 10 && t.calls.items[1].self == 30,
@@ -126,7 +126,7 @@ static void test_nesting(void)
 	call(1, 60, 80, 4);
 	call(1, 70, 100, 5);
 	last()->how = TRACE_OPEN;
-	ok(timeline_make(&records, &t, &err) == 0, "calls that don't return");
+	ok(timeline_make(&records, NULL, &t, &err) == 0, "calls that don't return");
 	ok_str(events_of(&t), "1( 2. 1) 3( 4( 5. 4) 3) ", "calls that don't return: order");
 	ok(t.calls.items[1].record.end == 40, "left no later than its caller");
 	ok(t.calls.items[2].record.how == TRACE_OPEN, "what is open is open");
@@ -148,7 +148,7 @@ static void test_sums(void)
 	call(1, 30, 40, 3);
 	call(1, 50, 60, 2);
 	call(1, 110, 120, 2);
-	ok(timeline_make(&records, &t, &err) == 0, "recursion");
+	ok(timeline_make(&records, NULL, &t, &err) == 0, "recursion");
 	ok(!t.calls.items[0].recurses && !t.calls.items[1].recurses && t.calls.items[2].recurses &&
 		   !t.calls.items[3].recurses && t.calls.items[4].recurses &&
 		   !t.calls.items[5].recurses,
@@ -202,7 +202,7 @@ static void test_walk(void)
 	call(1, 200, 250, 5);
 	last()->cut = true;
 	call(1, 200, 210, 7);
-	ok(timeline_make(&records, &t, &err) == 0, "a timeline");
+	ok(timeline_make(&records, NULL, &t, &err) == 0, "a timeline");
 	for (size_t i = 0; i < t.calls.n; i++)
 		sum += t.calls.items[i].self;
 	ok(timeline_walk(&records, &(struct timeline_visitor){ enter, leave, &walked }, &err) == 0,
@@ -218,9 +218,65 @@ static void test_walk(void)
 	records.n = 0;
 }
 
+/* Ids of functions as they are, and of the kernel's events as 90 and their place. */
+static const char *spans_of(const struct timeline *t)
+{
+	static char text[256];
+	const struct trace_span *span;
+	size_t n = 0;
+
+	text[0] = '\0';
+	vec_for_each (&t->calls, span)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%u:%u:%d-%d%s ",
+				      span->record.id & TRACE_KERNEL
+					      ? 90 + (span->record.id & ~TRACE_KERNEL)
+					      : span->record.id,
+				      span->depth, (int)span->record.start, (int)span->end,
+				      span->record.how == TRACE_OPEN   ? "?"
+				      : span->record.how == TRACE_LEFT ? "!"
+								       : "");
+	return text;
+}
+
+static void test_kernel(void)
+{
+	struct kernel_event events[] = {
+		/* In the order of their ends, as they are read. */
+		{ .tid = 1, .start = 40, .end = 55, .kind = KERNEL_OFF },
+		{ .tid = 1, .start = 30, .end = 60, .kind = KERNEL_SYSCALL },
+		{ .tid = 1, .start = 65, .end = 65, .kind = KERNEL_FAULT },
+		/* The clocks differ by a little: it ends with the call that made it. */
+		{ .tid = 1, .start = 95, .end = 101, .kind = KERNEL_SYSCALL },
+		{ .tid = 2, .start = 15, .end = 90, .kind = KERNEL_OFF, .flags = KERNEL_OPEN },
+		{ .tid = 1, .start = 120, .end = 130, .kind = KERNEL_OFF },
+	};
+	kernel_events kernel = { .items = events, .n = ARRAY_SIZE(events) };
+	auto_timeline struct timeline t = { 0 }, without = { 0 };
+	struct uspl_err err = { 0 };
+
+	call(1, 20, 70, 2);
+	call(1, 80, 100, 2);
+	call(1, 10, 110, 1);
+	call(2, 10, 90, 3);
+	last()->how = TRACE_OPEN;
+	ok(timeline_make(&records, &kernel, &t, &err) == 0, "calls and what the kernel tells");
+	ok_str(spans_of(&t),
+	       "1:0:10-110 2:1:20-70 91:2:30-60 90:3:40-55 92:2:65-65 2:1:80-100 93:2:95-100 "
+	       "95:0:120-130 3:0:10-90? 94:1:15-90? ",
+	       "each lies in what was going on in its thread");
+	ok(t.calls.items[1].recurses == false && t.calls.items[0].self == 100 - 50 - 20 &&
+		   t.calls.items[1].self == 50 - 30,
+	   "what it took isn't the function's own");
+	ok(timeline_make(&records, NULL, &without, &err) == 0 && without.calls.n == 4 &&
+		   without.calls.items[1].self == 50,
+	   "without it, it is");
+	records.n = 0;
+}
+
 int main(void)
 {
 	test_order();
+	test_kernel();
 	test_walk();
 	test_nesting();
 	test_sums();

@@ -77,6 +77,7 @@ static int write_out(struct reader *reader, struct save_parts *parts, const stru
 		.records = reader->records,
 		.values = reader->values.texts,
 		.threads = reader->threads,
+		.kernel = reader->kernel,
 	};
 	auto_mark_lines mark_line_vec made = { 0 };
 	struct trace_caller *caller;
@@ -126,13 +127,14 @@ static int file_save(struct reader *reader, const char *path, struct uspl_err *e
 /* A form of what is saved: all that cat prints, and these. */
 struct form {
 	const char *name;
+	bool kernel; /* as of a format */
 	int (*save)(struct reader *reader, const char *path, struct uspl_err *err);
 };
 
 static const struct form forms[] = {
-	{ "uspl", file_save },
-	{ "uftrace", uftrace_write },
-	{ "ctf", ctf_write },
+	{ "uspl", false, file_save },
+	{ "uftrace", false, uftrace_write },
+	{ "ctf", true, ctf_write },
 };
 
 /* What cat would print. */
@@ -150,7 +152,9 @@ static int print_into(struct reader *reader, const struct format *format, const 
 	if (rc)
 		return rc;
 	format->end(reader, &out);
-	return out.oom ? uspl_fail_nomem(err) : file_write(path, out.data, out.len, err);
+	if (out.oom)
+		return uspl_fail_nomem(err);
+	return path ? file_write(path, out.data, out.len, err) : 0;
 }
 
 int save_check(const char *name, struct uspl_err *err)
@@ -167,13 +171,17 @@ int save_check(const char *name, struct uspl_err *err)
 	return -USPL_E_USAGE;
 }
 
-bool save_is_unordered(const char *name, const char *path)
+void save_prepare(struct reader *reader, const char *name, const char *path)
 {
 	const struct format *format = name ? NULL : format_by_suffix(path);
 
+	for (size_t i = 0; name && i < ARRAY_SIZE(forms); i++)
+		if (!strcmp(name, forms[i].name))
+			reader->shows_kernel = forms[i].kernel;
 	if (!format && (!name || format_find(name, &format, NULL)))
-		return false;
-	return format->unordered;
+		return;
+	reader->unordered = format->unordered;
+	reader->shows_kernel = format->kernel;
 }
 
 int save_check_path(const char *name, const char *path, struct uspl_err *err)
@@ -217,5 +225,7 @@ void save_say(const struct reader *reader, const char *path)
 	printf("%s: %zu calls", path, reader->records.n);
 	if (marks)
 		printf(", %zu hits of markers", marks);
+	if (reader->kernel.kinds)
+		printf(", %zu events of the kernel", reader->kernel.events.n);
 	printf("\n");
 }

@@ -18,13 +18,17 @@ int save_check(const char *name, struct uspl_err *err) uspl_must_check;
 int save_check_path(const char *name, const char *path, struct uspl_err *err) uspl_must_check;
 /*
  * Writes what the reader has read. name: "uspl", "uftrace", "ctf", or a format of cat; NULL, and
- * the path's ending decides (format_by_suffix; else "uspl"). Says on stderr what is lost, where
+ * the path's ending decides (format_by_suffix; else "uspl"). path NULL: prints a format of cat
+ * where the reader prints. Says on stderr what is lost, where
  * that isn't in the form itself. USPL_E_USAGE: there is no such form.
  */
 int save_as(struct reader *reader, const char *name, const char *path,
 	    struct uspl_err *err) uspl_must_check;
-/* True if what save_as would write is made of records without a timeline (formats.h). */
-bool save_is_unordered(const char *name, const char *path);
+/*
+ * Before the reading of what save_as writes: whether that is made of records without a timeline
+ * (formats.h), and whether it shows what the kernel has told.
+ */
+void save_prepare(struct reader *reader, const char *name, const char *path);
 /* What only the process can tell of the calls that are saved in the form "uspl". */
 struct save_parts {
 	strvec lines;

@@ -106,6 +106,7 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 		format->begin(reader, &out);
 	reader->follows = opts->follow;
 	reader->unordered = format->unordered;
+	reader->shows_kernel = format->kernel;
 	if (opts->follow) {
 		/* Where that isn't permitted, the end of the process takes what came last. */
 		if (reader_hold(reader, NULL))

@@ -118,7 +118,9 @@ int trace_record(int argc, char **argv, struct uspl_err *err)
 	};
 	const bool writes = true;
 	pid_t pid = 0;
-	const struct reader_wish wish = { &session, &writes, &seconds, &pid };
+	const struct reader_wish wish = {
+		.marks = &session, .does_more = &writes, .goes_on = &seconds, .ret_pid = &pid
+	};
 	auto_reader struct reader reader = { 0 };
 	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
 	bool starts = rc == -USPL_E_NOT_APPLIED && seconds > 0;
@@ -138,7 +140,7 @@ int trace_record(int argc, char **argv, struct uspl_err *err)
 		return rc;
 	if (seconds > 0)
 		return record_for(&reader, seconds, form, path, err);
-	reader.unordered = save_is_unordered(form, path);
+	save_prepare(&reader, form, path);
 	rc = reader_read(&reader, err);
 	if (rc)
 		return rc;

@@ -37,6 +37,9 @@ struct trace_record {
 	bool cut;
 };
 
+/* Or'ed to its place: the id of what isn't a call but the kernel's (kernel_event.h). */
+#define TRACE_KERNEL (1u << 31)
+
 typedef VEC(struct trace_record) trace_records;
 
 /* Values that a listener has recorded of a call. */

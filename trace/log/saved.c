@@ -21,7 +21,8 @@
 #define MAGIC_LEN (sizeof(MAGIC) - 1)
 /* Of a file: a larger one isn't read, since what it holds would be in memory. */
 #define SAVED_MAX (4ull << 30)
-#define VERSION 6u
+#define VERSION 7u
+#define VERSION_WITHOUT_KERNEL 6u /* the same without the last part, for older readers, too */
 #define RECORD_LEN 44u
 #define CUT 0x100u /* or'ed to how a call has ended */
 
@@ -31,7 +32,7 @@ static void put_head(struct buf *out, const struct trace_saved *saved)
 
 	memcpy(&rate, &saved->ns_per_tick, sizeof(rate));
 	buf_add(out, MAGIC, MAGIC_LEN);
-	saved_put_u32(out, VERSION);
+	saved_put_u32(out, saved->kernel.kinds ? VERSION : VERSION_WITHOUT_KERNEL);
 	saved_put_u32(out, USPL_TRACE_ABI_VERSION);
 	saved_put_u32(out, (uint32_t)saved->pid);
 	saved_put_text(out, saved->comm);
@@ -113,22 +114,27 @@ void saved_put_front(struct buf *out, const struct trace_saved *saved)
 	put_names(out, saved);
 }
 
-void saved_put_back(struct buf *out, const struct trace_saved *saved)
+void saved_put_back(struct buf *out, const struct trace_saved *saved, uint64_t n)
 {
 	saved_put_marks(out, &saved->marks);
 	thread_names_put(out, &saved->threads);
+	if (saved->kernel.kinds)
+		kernel_log_put_head(out, &saved->kernel, n);
 }
 
 static void put_all(struct buf *out, const struct trace_saved *saved)
 {
 	const struct trace_record *record;
+	const struct kernel_event *event;
 
 	saved_put_front(out, saved);
 	put_values(out, &saved->values);
 	saved_put_u64(out, saved->records.n);
 	vec_for_each (&saved->records, record)
 		saved_put_record(out, record);
-	saved_put_back(out, saved);
+	saved_put_back(out, saved, saved->kernel.events.n);
+	vec_for_each (&saved->kernel.events, event)
+		kernel_event_put(out, event);
 }
 
 int saved_write_fd(int fd, const struct trace_saved *saved, struct uspl_err *err)
@@ -158,7 +164,8 @@ int saved_write(const char *path, const struct trace_saved *saved, struct uspl_e
 	return file_write(path, out.data, out.len, err);
 }
 
-static void get_head(struct saved_cursor *in, struct trace_saved *saved)
+/* *ret_version: of the form, one that is known. */
+static void get_head(struct saved_cursor *in, struct trace_saved *saved, uint32_t *ret_version)
 {
 	const uint8_t *magic = saved_get(in, MAGIC_LEN);
 	uint64_t rate;
@@ -168,7 +175,9 @@ static void get_head(struct saved_cursor *in, struct trace_saved *saved)
 		in->rc = uspl_fail(in->err, USPL_E_FILE, "'%s' is no saved trace", in->name);
 		return;
 	}
-	if (saved_get_u32(in) != VERSION || saved_get_u32(in) != USPL_TRACE_ABI_VERSION)
+	*ret_version = saved_get_u32(in);
+	if ((*ret_version != VERSION && *ret_version != VERSION_WITHOUT_KERNEL) ||
+	    saved_get_u32(in) != USPL_TRACE_ABI_VERSION)
 		saved_fail(in, USPL_E_FORMAT, "was saved by another version of uspl");
 	saved->pid = (pid_t)saved_get_u32(in);
 	comm = saved_get_text(in);
@@ -306,12 +315,12 @@ static void get_records(struct saved_cursor *in, struct trace_saved *saved)
 	}
 }
 
-/* Nothing is left, and there was something: functions, or markers. */
+/* Nothing is left, and there was something: functions, or markers without the kernel's events. */
 static void check_end(struct saved_cursor *in, const struct trace_saved *saved)
 {
 	if (!in->rc && saved_left(in))
 		saved_fail(in, USPL_E_HOSTILE, "goes on behind its end");
-	if (!in->rc && !saved->session.regions.n && !saved->marks.n)
+	if (!in->rc && !saved->session.regions.n && (!saved->marks.n || saved->kernel.kinds))
 		saved_fail(in, USPL_E_HOSTILE, "is damaged");
 }
 
@@ -335,8 +344,9 @@ static void check_ids(struct saved_cursor *in, const struct trace_saved *saved)
 static int parse(struct saved_cursor *in, struct trace_saved *ret)
 {
 	auto_saved struct trace_saved saved = { 0 };
+	uint32_t version = 0;
 
-	get_head(in, &saved);
+	get_head(in, &saved, &version);
 	get_modules(in, &saved.modules);
 	get_regions(in, &saved.session);
 	get_names(in, &saved);
@@ -345,6 +355,8 @@ static int parse(struct saved_cursor *in, struct trace_saved *ret)
 	get_records(in, &saved);
 	saved_get_marks(in, &saved.marks);
 	thread_names_get(in, &saved.threads);
+	if (!in->rc && version == VERSION)
+		kernel_log_get(in, &saved.kernel);
 	check_end(in, &saved);
 	if (in->rc)
 		return in->rc;
@@ -366,8 +378,9 @@ int saved_parse(const void *bytes, size_t len, const char *name, struct trace_sa
 void saved_parse_head(const void *bytes, size_t len, struct trace_saved *ret)
 {
 	struct saved_cursor in = { .at = bytes, .end = (const uint8_t *)bytes + len, .name = "" };
+	uint32_t version = 0;
 
-	get_head(&in, ret);
+	get_head(&in, ret, &version);
 	get_modules(&in, &ret->modules);
 	get_regions(&in, &ret->session);
 	if (in.rc && ret->session.regions.n)
@@ -448,5 +461,6 @@ void saved_release(struct trace_saved *saved)
 	vec_release(&saved->records);
 	mark_lines_release(&saved->marks);
 	thread_names_release(&saved->threads);
+	vec_release(&saved->kernel.events);
 	buf_release(&saved->values);
 }

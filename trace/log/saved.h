@@ -10,6 +10,7 @@
 #include "base/strvec.h"
 #include "trace/engine/session.h"
 #include "trace/log/callers.h"
+#include "trace/log/kernel_event.h"
 #include "trace/log/mark_line.h"
 #include "trace/log/thread_names.h"
 
@@ -28,12 +29,16 @@ struct trace_saved {
 	struct buf values;   /* that the records refer to (values.h) */
 	mark_line_vec marks; /* in order of time */
 	thread_names threads;
+	struct kernel_log kernel; /* beside functions; without kinds: the file has no such part */
 };
 
-/* The pieces of the file: before the values and the records, a record, and behind the records. */
+/*
+ * The pieces of the file: before the values and the records, a record, behind the records, and the
+ * last one, before the kernel's events (kernel_event_put), which are n.
+ */
 void saved_put_front(struct buf *out, const struct trace_saved *saved);
 void saved_put_record(struct buf *out, const struct trace_record *record);
-void saved_put_back(struct buf *out, const struct trace_saved *saved);
+void saved_put_back(struct buf *out, const struct trace_saved *saved, uint64_t n);
 /* Writes the file, replacing an older one only when everything is written. */
 int saved_write(const char *path, const struct trace_saved *saved,
 		struct uspl_err *err) uspl_must_check;

@@ -37,12 +37,15 @@ int saved_stream_open(const char *path, struct saved_stream *ret, struct uspl_er
 	*ret = (struct saved_stream)SAVED_STREAM_NONE;
 	ret->records = open_nameless(path);
 	ret->values = open_nameless(path);
-	if (ret->records < 0 || ret->values < 0)
+	ret->events = open_nameless(path);
+	if (ret->records < 0 || ret->values < 0 || ret->events < 0)
 		return uspl_fail_errno(err, "cannot make a file beside '%s'", path);
 	if (!zst_is_name(path))
 		return 0;
 	rc = zst_new(&ret->pack_records, err);
-	return rc ? rc : zst_new(&ret->pack_values, err);
+	if (!rc)
+		rc = zst_new(&ret->pack_values, err);
+	return rc ? rc : zst_new(&ret->pack_events, err);
 }
 
 void saved_stream_close(struct saved_stream *stream)
@@ -51,12 +54,15 @@ void saved_stream_close(struct saved_stream *stream)
 		close(stream->records);
 	if (stream->values >= 0)
 		close(stream->values);
+	if (stream->events >= 0)
+		close(stream->events);
 	zst_free(stream->pack_records);
 	zst_free(stream->pack_values);
+	zst_free(stream->pack_events);
 	*stream = (struct saved_stream)SAVED_STREAM_NONE;
 }
 
-/* Appends bytes to one of the two files, packed if it is. */
+/* Appends bytes to one of the files, packed if it is. */
 static int put(int fd, struct zst *pack, const struct buf *bytes, struct uspl_err *err)
 {
 	auto_buf struct buf packed = { 0 };
@@ -100,6 +106,24 @@ int saved_stream_add(struct saved_stream *stream, const trace_records *records,
 	return 0;
 }
 
+int saved_stream_add_events(struct saved_stream *stream, const kernel_events *events,
+			    struct uspl_err *err)
+{
+	const struct kernel_event *event;
+	auto_buf struct buf out = { 0 };
+	int rc;
+
+	vec_for_each (events, event)
+		kernel_event_put(&out, event);
+	if (out.oom)
+		return uspl_fail_nomem(err);
+	rc = put(stream->events, stream->pack_events, &out, err);
+	if (rc)
+		return rc;
+	stream->n_events += events->n;
+	return 0;
+}
+
 /* Copies all of a file behind what is in another one. -1, with errno. */
 static int append(int to, int from, off_t len)
 {
@@ -114,7 +138,7 @@ static int append(int to, int from, off_t len)
 	return 0;
 }
 
-/* What write_parts writes: what is before, between and behind the two files. */
+/* What write_parts writes: what is before and between the files. */
 struct parts {
 	const struct saved_stream *stream;
 	struct buf front, between, back;
@@ -138,9 +162,10 @@ static int write_parts(int fd, const void *what)
 	if (file_write_all(fd, parts->front.data, parts->front.len) != 0 ||
 	    append(fd, stream->values, lseek(stream->values, 0, SEEK_END)) != 0 ||
 	    file_write_all(fd, parts->between.data, parts->between.len) != 0 ||
-	    append(fd, stream->records, lseek(stream->records, 0, SEEK_END)) != 0)
+	    append(fd, stream->records, lseek(stream->records, 0, SEEK_END)) != 0 ||
+	    file_write_all(fd, parts->back.data, parts->back.len) != 0)
 		return -1;
-	return file_write_all(fd, parts->back.data, parts->back.len);
+	return append(fd, stream->events, lseek(stream->events, 0, SEEK_END));
 }
 
 /* A frame in place of the bytes. */
@@ -154,7 +179,7 @@ static int pack(struct buf *bytes, struct uspl_err *err)
 	return rc;
 }
 
-/* The frame of one of the two files ends. */
+/* The frame of one of the files ends. */
 static int end_frame(int fd, struct zst *pack, struct uspl_err *err)
 {
 	auto_buf struct buf packed = { 0 };
@@ -174,6 +199,8 @@ static int pack_all(struct saved_stream *stream, struct parts *parts, struct usp
 	if (!rc)
 		rc = end_frame(stream->values, stream->pack_values, err);
 	if (!rc)
+		rc = end_frame(stream->events, stream->pack_events, err);
+	if (!rc)
 		rc = pack(&parts->front, err);
 	if (!rc)
 		rc = pack(&parts->between, err);
@@ -189,7 +216,7 @@ int saved_stream_write(struct saved_stream *stream, const char *path,
 	saved_put_front(&parts.front, saved);
 	saved_put_u64(&parts.front, stream->values_len);
 	saved_put_u64(&parts.between, stream->n_records);
-	saved_put_back(&parts.back, saved);
+	saved_put_back(&parts.back, saved, stream->n_events);
 	if (parts.front.oom || parts.between.oom || parts.back.oom)
 		return uspl_fail_nomem(err);
 	rc = stream->pack_records ? pack_all(stream, &parts, err) : 0;

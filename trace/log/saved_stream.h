@@ -2,9 +2,9 @@
 /*
  * saved_stream.h - records on their way into a saved trace, while more come
  *
- * A saved trace has the number of its records before them, and their values. Until both are known
- * they lie in two files without a name, beside the one that is to be made: the tool's memory holds
- * no more than one reading.
+ * A saved trace has the number of its records before them, and their values, and so with the
+ * kernel's events. Until the numbers are known they lie in three files without a name, beside the
+ * one that is to be made: the tool's memory holds no more than one reading.
  */
 #ifndef USPL_TRACE_LOG_SAVED_STREAM_H
 #define USPL_TRACE_LOG_SAVED_STREAM_H
@@ -13,18 +13,18 @@
 #include "trace/log/zst.h"
 
 struct saved_stream {
-	int records, values; /* descriptors */
+	int records, values, events; /* descriptors */
 	/* Of a file whose name ends with '.zst': what packs them, on their way; else NULL. */
-	struct zst *pack_records, *pack_values;
-	uint64_t n_records, values_len;
+	struct zst *pack_records, *pack_values, *pack_events;
+	uint64_t n_records, values_len, n_events;
 };
 
 #define SAVED_STREAM_NONE                                                                          \
 	{                                                                                          \
-		.records = -1, .values = -1                                                        \
+		.records = -1, .values = -1, .events = -1                                          \
 	}
 
-/* Makes the two files in the folder of path. saved_stream_close must follow in any case. */
+/* Makes the files in the folder of path. saved_stream_close must follow in any case. */
 int saved_stream_open(const char *path, struct saved_stream *ret,
 		      struct uspl_err *err) uspl_must_check;
 void saved_stream_close(struct saved_stream *stream);
@@ -34,8 +34,11 @@ DEFINE_AUTO_RELEASE(saved_stream, struct saved_stream, saved_stream_close)
 /* Appends records with the texts that they refer to. USPL_E_UNSUPPORTED beyond 4 GiB of texts. */
 int saved_stream_add(struct saved_stream *stream, const trace_records *records,
 		     const struct buf *texts, struct uspl_err *err) uspl_must_check;
+/* Appends what the kernel has told. */
+int saved_stream_add_events(struct saved_stream *stream, const kernel_events *events,
+			    struct uspl_err *err) uspl_must_check;
 /*
- * saved_write, with the records and values of the stream in place of those of `saved`. An older
+ * saved_write, with what the stream has in place of the same of `saved`. An older
  * file is replaced when everything is written.
  */
 int saved_stream_write(struct saved_stream *stream, const char *path,

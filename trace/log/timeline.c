@@ -46,7 +46,8 @@ static int leave(struct timeline *t, struct stack *stack, pid_t tid, uint64_t ti
 		if (span->record.tid == tid && span->end > time)
 			break;
 		stack->open.n--;
-		stack->inside[span->record.id]--;
+		if (!(span->record.id & TRACE_KERNEL))
+			stack->inside[span->record.id]--;
 		rc = add_event(t, TRACE_LEAVE, call, span->end, err);
 		if (rc)
 			return rc;
@@ -89,6 +90,7 @@ static void nest(struct trace_span *span, struct trace_span *parent)
 static int enter(struct timeline *t, struct stack *stack, uint32_t call, struct uspl_err *err)
 {
 	struct trace_span *span = &t->calls.items[call];
+	bool is_kernel = span->record.id & TRACE_KERNEL;
 	uint32_t *place;
 	int rc = leave(t, stack, span->record.tid, span->record.start, err);
 
@@ -96,7 +98,7 @@ static int enter(struct timeline *t, struct stack *stack, uint32_t call, struct 
 		return rc;
 	span->depth = (uint32_t)stack->open.n;
 	span->parent = span->depth ? stack->open.items[span->depth - 1] : TRACE_NO_CALL;
-	span->recurses = stack->inside[span->record.id];
+	span->recurses = !is_kernel && stack->inside[span->record.id];
 	nest(span, span->depth ? &t->calls.items[span->parent] : NULL);
 	if (!has_child(t, call))
 		return add_event(t, TRACE_LEAF, call, span->record.start, err);
@@ -104,7 +106,8 @@ static int enter(struct timeline *t, struct stack *stack, uint32_t call, struct 
 	if (!place)
 		return uspl_fail_nomem(err);
 	*place = call;
-	stack->inside[span->record.id]++;
+	if (!is_kernel)
+		stack->inside[span->record.id]++;
 	return add_event(t, TRACE_ENTER, call, span->record.start, err);
 }
 
@@ -159,14 +162,36 @@ static int enter_all(struct timeline *t, struct stack *stack, struct uspl_err *e
 	return leave(t, stack, 0, UINT64_MAX, err);
 }
 
-int timeline_make(const trace_records *records, struct timeline *ret, struct uspl_err *err)
+static int add_kernel(struct timeline *t, const kernel_events *kernel, struct uspl_err *err)
+{
+	for (size_t i = 0; i < kernel->n; i++) {
+		const struct kernel_event *event = &kernel->items[i];
+		struct trace_span *span = vec_push(&t->calls);
+
+		if (!span)
+			return uspl_fail_nomem(err);
+		span->record = (struct trace_record){
+			.start = event->start,
+			.end = event->end,
+			.id = TRACE_KERNEL | (uint32_t)i,
+			.tid = event->tid,
+			.cpu = event->cpu,
+			.how = event->flags & KERNEL_OPEN ? TRACE_OPEN : TRACE_RETURNED,
+		};
+	}
+	return 0;
+}
+
+int timeline_make(const trace_records *records, const kernel_events *kernel, struct timeline *ret,
+		  struct uspl_err *err)
 {
 	auto_timeline struct timeline t = { 0 };
 	struct stack stack = { 0 };
 	uint32_t id_max = 0;
 	int rc;
 
-	if (records->n >= TRACE_NO_CALL)
+	if (records->n + (kernel ? kernel->n : 0) >= TRACE_NO_CALL ||
+	    (kernel && kernel->n >= TRACE_KERNEL))
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "a trace of more than 2^32 calls");
 	for (size_t i = 0; i < records->n; i++) {
 		struct trace_span *span = vec_push(&t.calls);
@@ -176,6 +201,9 @@ int timeline_make(const trace_records *records, struct timeline *ret, struct usp
 		span->record = records->items[i];
 		id_max = span->record.id > id_max ? span->record.id : id_max;
 	}
+	rc = kernel ? add_kernel(&t, kernel, err) : 0;
+	if (rc)
+		return rc;
 	stack.inside = calloc((size_t)id_max + 1, sizeof(*stack.inside));
 	if (!stack.inside)
 		return uspl_fail_nomem(err);

@@ -3,11 +3,14 @@
  * timeline.h - calls in the order in which they happened, each with its caller
  *
  * A ring holds calls in the order of their returns. Here each thread's calls are nested again by
- * their times, and the entries and returns of all threads are put in one order.
+ * their times, and the entries and returns of all threads are put in one order. What the kernel has
+ * told takes its place among them: a system call within the function that made it, the time off the
+ * processor within that. Such a span's id is TRACE_KERNEL | its place among the events.
  */
 #ifndef USPL_TRACE_LOG_TIMELINE_H
 #define USPL_TRACE_LOG_TIMELINE_H
 
+#include "trace/log/kernel_event.h"
 #include "trace/log/ring.h"
 
 enum trace_event_kind {
@@ -42,8 +45,11 @@ struct timeline {
 	VEC(struct trace_event) events; /* by time */
 };
 
-/* USPL_E_UNSUPPORTED beyond 2^32 calls. */
-int timeline_make(const trace_records *records, struct timeline *ret,
+/*
+ * kernel: events that stand beside the calls; NULL: none. USPL_E_UNSUPPORTED beyond 2^32 calls, and
+ * 2^31 events.
+ */
+int timeline_make(const trace_records *records, const kernel_events *kernel, struct timeline *ret,
 		  struct uspl_err *err) uspl_must_check;
 /* What is told of each call by timeline_walk. Both return 0, or a failure, which ends the walk. */
 struct timeline_visitor {

@@ -4,7 +4,8 @@
  * babeltrace2 and Trace Compass read it (https://diamon.org/ctf/v1.8.3/).
  *
  *     metadata    in TSDL: how the others are to be read, and the functions' names
- *     thread-TID  a stream of one packet: entries and exits of a thread's calls
+ *     thread-TID  a stream of one packet: entries and exits of a thread's calls, and what the
+ *                 kernel has told of the thread
  *     markers     the hits of markers, if there are any
  *
  * A function is a number in the streams, 4 bytes, and its name an enumerator.
@@ -27,7 +28,16 @@
 #define MAGIC 0xc1fc1fc1u
 
 enum { STREAM_CALLS, STREAM_MARKERS };
-enum { EVENT_ENTRY, EVENT_EXIT };
+enum {
+	EVENT_ENTRY,
+	EVENT_EXIT,
+	EVENT_SYSCALL_ENTRY,
+	EVENT_SYSCALL_EXIT,
+	EVENT_SCHED_OUT,
+	EVENT_SCHED_IN,
+	EVENT_FAULT_ENTRY,
+	EVENT_FAULT_EXIT,
+};
 
 /* Before the events of a stream, little endian and without gaps, as the metadata say. */
 struct packet_head {
@@ -61,7 +71,8 @@ static int add_functions(const struct reader *reader, struct buf *out, struct us
 	if (!called)
 		return uspl_fail_nomem(err);
 	vec_for_each (&reader->timeline.calls, span)
-		called[span->record.id] = true;
+		if (!(span->record.id & TRACE_KERNEL))
+			called[span->record.id] = true;
 	buf_addstr(out, "enum function : uint32_t {\n\t\"?\" = 0");
 	for (uint32_t id = 1; id <= n_ids; id++) {
 		char buf[NAME_MAX_LEN];
@@ -71,6 +82,34 @@ static int add_functions(const struct reader *reader, struct buf *out, struct us
 		buf_addstr(out, ",\n\t");
 		add_quoted(out, names_of(reader->log.names, id, buf, sizeof(buf)));
 		buf_addf(out, " = %u", id);
+	}
+	buf_addstr(out, "\n};\n\n");
+	return 0;
+}
+
+/* System calls that were made, by their numbers. */
+static int add_syscalls(const struct reader *reader, struct buf *out, struct uspl_err *err)
+{
+	const struct kernel_event *event;
+	auto_vec VEC(int32_t) known = { 0 };
+
+	buf_addstr(out, "enum syscall : int32_t {\n\t\"?\" = -1");
+	vec_for_each (&reader->kernel.events, event) {
+		size_t i = 0;
+		int32_t *place;
+		char buf[NAME_MAX_LEN];
+
+		while (i < known.n && known.items[i] != event->nr)
+			i++;
+		if (event->nr < 0 || i < known.n)
+			continue;
+		place = vec_push(&known);
+		if (!place)
+			return uspl_fail_nomem(err);
+		*place = event->nr;
+		buf_addstr(out, ",\n\t");
+		add_quoted(out, kernel_syscall_name(event->nr, buf, sizeof(buf)));
+		buf_addf(out, " = %" PRId32, event->nr);
 	}
 	buf_addstr(out, "\n};\n\n");
 	return 0;
@@ -86,51 +125,77 @@ static int write_in(const char *dir, const char *name, const struct buf *content
 	return file_write(path, content->data, content->len, err);
 }
 
+static const char head_types[] =
+	"/* CTF 1.8 */\n\n"
+	"typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
+	"typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
+	"typealias integer { size = 32; align = 8; signed = true; } := int32_t;\n"
+	"typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
+	"typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n"
+	"typealias integer { size = 64; align = 8; signed = false; base = 16; } := "
+	"addr_t;\n\n"
+	"trace {\n\tmajor = 1;\n\tminor = 8;\n\tbyte_order = le;\n"
+	"\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint32_t stream_id;\n\t};\n"
+	"};\n\n";
+
+/* Times count from the start of tracing, which was at `offset` of CLOCK_MONOTONIC. */
+static const char call_types[] =
+	"typealias integer { size = 64; align = 8; signed = false;\n"
+	"\tmap = clock.monotonic.value; } := time_t;\n\n"
+	"struct packet_context {\n\tuint64_t content_size;\n\tuint64_t packet_size;\n"
+	"\ttime_t timestamp_begin;\n\ttime_t timestamp_end;\n\tint32_t tid;\n};\n\n"
+	"struct event_header {\n\tuint8_t id;\n\ttime_t timestamp;\n};\n\n"
+	"stream {\n\tid = 0;\n\tpacket.context := struct packet_context;\n"
+	"\tevent.header := struct event_header;\n};\n\n"
+	"event {\n\tname = \"entry\";\n\tid = 0;\n\tstream_id = 0;\n"
+	"\tfields := struct {\n\t\tenum function function;\n\t};\n};\n\n"
+	"event {\n\tname = \"exit\";\n\tid = 1;\n\tstream_id = 0;\n"
+	"\tfields := struct {\n\t\tenum function function;\n"
+	"\t\tenum : uint8_t { \"returned\" = 0, \"left\" = 1, \"open\" = 2 } "
+	"how;\n\t};\n};\n\n";
+
+/* What the kernel has told, in the streams of calls. */
+static const char kernel_types[] =
+	"event {\n\tname = \"syscall_entry\";\n\tid = 2;\n\tstream_id = 0;\n"
+	"\tfields := struct {\n\t\tenum syscall syscall;\n\t\tint32_t cpu;\n\t};\n};\n\n"
+	"event {\n\tname = \"syscall_exit\";\n\tid = 3;\n\tstream_id = 0;\n"
+	"\tfields := struct {\n\t\tenum syscall syscall;\n\t\tint64_t result;\n"
+	"\t\tenum : uint8_t { \"returned\" = 0, \"ended\" = 1, \"open\" = 2 } "
+	"how;\n\t};\n};\n\n"
+	"event {\n\tname = \"sched_out\";\n\tid = 4;\n\tstream_id = 0;\n"
+	"\tfields := struct {\n\t\tenum : uint8_t { \"blocked\" = 0, \"preempted\" = 1 } "
+	"why;\n"
+	"\t\tenum syscall syscall;\n\t\tint32_t cpu;\n\t};\n};\n\n"
+	"event {\n\tname = \"sched_in\";\n\tid = 5;\n\tstream_id = 0;\n};\n\n"
+	"event {\n\tname = \"fault_entry\";\n\tid = 6;\n\tstream_id = 0;\n"
+	"\tfields := struct {\n\t\taddr_t address;\n\t\tint32_t cpu;\n\t};\n};\n\n"
+	"event {\n\tname = \"fault_exit\";\n\tid = 7;\n\tstream_id = 0;\n"
+	"\tfields := struct {\n\t\tenum : uint8_t { \"minor\" = 0, \"major\" = 1, "
+	"\"not served\" = 2 } how;\n\t};\n};\n\n";
+
+static const char marker_types[] =
+	"stream {\n\tid = 1;\n\tpacket.context := struct packet_context;\n"
+	"\tevent.header := struct event_header;\n};\n\n"
+	"event {\n\tname = \"marker\";\n\tid = 0;\n\tstream_id = 1;\n"
+	"\tfields := struct {\n\t\tint32_t tid;\n\t\tstring name;\n\t\tstring "
+	"message;\n\t};\n"
+	"};\n";
+
 static int write_metadata(const struct reader *reader, const char *dir, struct uspl_err *err)
 {
-	static const char types[] =
-		"/* CTF 1.8 */\n\n"
-		"typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
-		"typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
-		"typealias integer { size = 32; align = 8; signed = true; } := int32_t;\n"
-		"typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n\n"
-		"trace {\n\tmajor = 1;\n\tminor = 8;\n\tbyte_order = le;\n"
-		"\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint32_t stream_id;\n\t};\n"
-		"};\n\n";
-	/* Times count from the start of tracing, which was at `offset` of CLOCK_MONOTONIC. */
-	static const char rest[] =
-		"typealias integer { size = 64; align = 8; signed = false;\n"
-		"\tmap = clock.monotonic.value; } := time_t;\n\n"
-		"struct packet_context {\n\tuint64_t content_size;\n\tuint64_t packet_size;\n"
-		"\ttime_t timestamp_begin;\n\ttime_t timestamp_end;\n\tint32_t tid;\n};\n\n"
-		"struct event_header {\n\tuint8_t id;\n\ttime_t timestamp;\n};\n\n"
-		"stream {\n\tid = 0;\n\tpacket.context := struct packet_context;\n"
-		"\tevent.header := struct event_header;\n};\n\n"
-		"event {\n\tname = \"entry\";\n\tid = 0;\n\tstream_id = 0;\n"
-		"\tfields := struct {\n\t\tenum function function;\n\t};\n};\n\n"
-		"event {\n\tname = \"exit\";\n\tid = 1;\n\tstream_id = 0;\n"
-		"\tfields := struct {\n\t\tenum function function;\n"
-		"\t\tenum : uint8_t { \"returned\" = 0, \"left\" = 1, \"open\" = 2 } "
-		"how;\n\t};\n};\n\n"
-		"stream {\n\tid = 1;\n\tpacket.context := struct packet_context;\n"
-		"\tevent.header := struct event_header;\n};\n\n"
-		"event {\n\tname = \"marker\";\n\tid = 0;\n\tstream_id = 1;\n"
-		"\tfields := struct {\n\t\tint32_t tid;\n\t\tstring name;\n\t\tstring "
-		"message;\n\t};\n"
-		"};\n";
 	const struct trace_log *log = &reader->log;
 	auto_buf struct buf out = { 0 };
 	int rc;
 
-	buf_addstr(&out, types);
+	buf_addstr(&out, head_types);
 	buf_addf(&out, "env {\n\ttracer_name = \"uspl-trace\";\n\ttracer = ");
 	add_quoted(&out, reader->tracer->name);
 	buf_addstr(&out, ";\n\tprocname = ");
 	add_quoted(&out, log->comm);
 	buf_addf(&out,
 		 ";\n\tvpid = %d;\n\toverwritten = %" PRIu64 ";\n\tunrecorded = %" PRIu64
-		 ";\n};\n\n",
-		 log->pid, log->overwritten, log->unseen);
+		 ";\n\tkernel_lost = %" PRIu64 ";\n};\n\n",
+		 log->pid, log->overwritten, log->unseen, reader->kernel.lost);
 	buf_addf(&out,
 		 "clock {\n\tname = \"monotonic\";\n\tfreq = 1000000000;\n\toffset = %" PRIu64
 		 ";\n};\n\n",
@@ -140,7 +205,12 @@ static int write_metadata(const struct reader *reader, const char *dir, struct u
 	rc = add_functions(reader, &out, err);
 	if (rc)
 		return rc;
-	buf_addstr(&out, rest);
+	rc = add_syscalls(reader, &out, err);
+	if (rc)
+		return rc;
+	buf_addstr(&out, call_types);
+	buf_addstr(&out, kernel_types);
+	buf_addstr(&out, marker_types);
 	return write_in(dir, "metadata", &out, err);
 }
 
@@ -171,16 +241,62 @@ static void end_packet(struct buf *out)
 		memcpy(out->data + offsetof(struct packet_head, bits), bits, sizeof(bits));
 }
 
+static void add_kernel_entry(const struct reader *reader, const struct trace_span *span,
+			     const struct kernel_event *event, struct buf *out)
+{
+	static const uint8_t ids[KERNEL_KINDS] = { EVENT_SYSCALL_ENTRY, EVENT_SCHED_OUT,
+						   EVENT_FAULT_ENTRY };
+	uint8_t why = event->flags & KERNEL_PREEMPTED ? 1 : 0;
+
+	add_head(out, ids[event->kind], time_ns(reader, span->record.start));
+	if (event->kind == KERNEL_OFF)
+		buf_add(out, &why, sizeof(why));
+	if (event->kind == KERNEL_FAULT)
+		buf_add(out, &event->value, sizeof(event->value));
+	else
+		buf_add(out, &event->nr, sizeof(event->nr));
+	buf_add(out, &event->cpu, sizeof(event->cpu));
+}
+
+static void add_kernel_exit(const struct reader *reader, const struct trace_span *span,
+			    const struct kernel_event *event, struct buf *out)
+{
+	static const uint8_t ids[KERNEL_KINDS] = { EVENT_SYSCALL_EXIT, EVENT_SCHED_IN,
+						   EVENT_FAULT_EXIT };
+	uint8_t ended = event->flags & KERNEL_OPEN ? 2 : event->flags & KERNEL_UNDONE ? 1 : 0;
+	uint8_t served = event->flags & KERNEL_UNDONE ? 2 : event->flags & KERNEL_MAJOR ? 1 : 0;
+
+	add_head(out, ids[event->kind], time_ns(reader, span->end));
+	if (event->kind == KERNEL_SYSCALL) {
+		buf_add(out, &event->nr, sizeof(event->nr));
+		buf_add(out, &event->value, sizeof(event->value));
+		buf_add(out, &ended, sizeof(ended));
+	} else if (event->kind == KERNEL_FAULT) {
+		buf_add(out, &served, sizeof(served));
+	}
+}
+
 static void add_entry(const struct reader *reader, const struct trace_span *span, struct buf *out)
 {
+	const struct kernel_event *event = trace_kernel(&reader->log, &span->record);
+
+	if (event) {
+		add_kernel_entry(reader, span, event, out);
+		return;
+	}
 	add_head(out, EVENT_ENTRY, time_ns(reader, span->record.start));
 	buf_add(out, &span->record.id, sizeof(span->record.id));
 }
 
 static void add_exit(const struct reader *reader, const struct trace_span *span, struct buf *out)
 {
+	const struct kernel_event *event = trace_kernel(&reader->log, &span->record);
 	uint8_t how = (uint8_t)span->record.how;
 
+	if (event) {
+		add_kernel_exit(reader, span, event, out);
+		return;
+	}
 	add_head(out, EVENT_EXIT, time_ns(reader, span->end));
 	buf_add(out, &span->record.id, sizeof(span->record.id));
 	buf_add(out, &how, sizeof(how));

@@ -85,6 +85,33 @@ static void add_call(const struct reader *reader, const struct trace_span *span,
 	buf_addf(out, ",\n%s", json_text(&json));
 }
 
+/* What the kernel has told is a complete event of its thread, too. */
+static void add_kernel(const struct reader *reader, const struct trace_span *span,
+		       const struct kernel_event *kernel, struct buf *out)
+{
+	const struct trace_log *log = &reader->log;
+	const struct trace_record *record = &span->record;
+	auto_json struct json json = { 0 };
+	char buf[NAME_MAX_LEN];
+
+	json_open(&json, NULL, '{');
+	json_string(&json, "name", kernel_event_name(kernel, buf, sizeof(buf)));
+	json_string(&json, "cat", "kernel");
+	json_string(&json, "ph", "X");
+	json_number(&json, "pid", log->pid);
+	json_number(&json, "tid", record->tid);
+	json_decimal(&json, "ts", trace_us(log, record->start - log->start_ticks), 3);
+	add_duration(log, span, &json);
+	json_open(&json, "args", '{');
+	json_number(&json, "cpu", record->cpu);
+	if (record->how)
+		json_truth(&json, record->how == TRACE_LEFT ? "left" : "open", true);
+	kernel_event_add_json(kernel, &json);
+	json_close(&json, '}');
+	json_close(&json, '}');
+	buf_addf(out, ",\n%s", json_text(&json));
+}
+
 /* A marker is an instant event of its thread. */
 static void add_mark(const struct reader *reader, const struct mark_line *line, struct buf *out)
 {
@@ -112,7 +139,13 @@ static int body(struct reader *reader, struct buf *out, struct uspl_err *err)
 
 	(void)err;
 	vec_for_each (&reader->timeline.calls, span) {
-		if (!reader->log.depth || span->depth < reader->log.depth)
+		const struct kernel_event *kernel = trace_kernel(&reader->log, &span->record);
+
+		if (reader->log.depth && span->depth >= reader->log.depth)
+			continue;
+		if (kernel)
+			add_kernel(reader, span, kernel, out);
+		else
 			add_call(reader, span, out);
 		format_flush(reader->to, out, false);
 	}
@@ -133,4 +166,6 @@ static void end(const struct reader *reader, struct buf *out)
 	reader_print_losses(reader, stderr);
 }
 
-const struct format format_chrome = { .name = "chrome", .begin = begin, .body = body, .end = end };
+const struct format format_chrome = {
+	.name = "chrome", .kernel = true, .begin = begin, .body = body, .end = end
+};

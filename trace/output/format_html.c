@@ -17,28 +17,93 @@
 /* Of the flags that page.js knows. */
 enum { LEFT = 1, OPEN = 2, CUT = 4 };
 
-/* The functions that were called; ret_places: by id, the index in the page's list. */
-static void add_names(const struct reader *reader, uint32_t *ret_places, struct json *json)
+/* The index in the page's list of names: of functions, and behind them of what the kernel tells. */
+struct places {
+	uint32_t *by_id; /* of functions */
+	uint32_t n_functions;
+	VEC(uint64_t) kernel; /* what each is called by: kernel_key() */
+};
+
+static void places_release(struct places *places)
+{
+	free(places->by_id);
+	vec_release(&places->kernel);
+}
+
+DEFINE_AUTO_RELEASE(places, struct places, places_release)
+#define auto_places __attribute__((cleanup(cleanup_places_)))
+
+/* Events of one key have one name. */
+static uint64_t kernel_key(const struct kernel_event *event)
+{
+	const unsigned flags = event->flags & (KERNEL_PREEMPTED | KERNEL_MAJOR | KERNEL_UNDONE);
+
+	return event->kind == KERNEL_SYSCALL ? (uint64_t)(uint32_t)event->nr << 32
+					     : (uint64_t)event->kind << 8 | flags;
+}
+
+/* The number of its name among those of the kernel; kernel.n: it isn't there yet. */
+static uint32_t kernel_place(const struct places *places, const struct kernel_event *event)
+{
+	uint64_t key = kernel_key(event);
+	uint32_t i = 0;
+
+	while (i < places->kernel.n && places->kernel.items[i] != key)
+		i++;
+	return i;
+}
+
+static void add_kernel_names(const struct reader *reader, struct places *places, struct json *json)
+{
+	const struct trace_span *span;
+
+	vec_for_each (&reader->timeline.calls, span) {
+		const struct kernel_event *event = trace_kernel(&reader->log, &span->record);
+		char buf[NAME_MAX_LEN];
+		uint64_t *key;
+
+		if (!event || kernel_place(places, event) < places->kernel.n)
+			continue;
+		key = vec_push(&places->kernel);
+		if (!key) {
+			json->buf.oom = true;
+			return;
+		}
+		*key = kernel_key(event);
+		json_open(json, NULL, '[');
+		json_string(json, NULL, kernel_event_name(event, buf, sizeof(buf)));
+		json_string(json, NULL, "kernel");
+		json_string(json, NULL, NULL);
+		json_close(json, ']');
+	}
+}
+
+/* The functions that were called, and what the kernel has told. */
+static void add_names(const struct reader *reader, struct places *places, struct json *json)
 {
 	const struct trace_span *span;
 	uint32_t n = 0;
 
 	vec_for_each (&reader->timeline.calls, span)
-		ret_places[span->record.id] = 1;
+		if (!(span->record.id & TRACE_KERNEL))
+			places->by_id[span->record.id] = 1;
 	json_open(json, "names", '[');
 	for (uint32_t id = 1; id <= reader->names.by_id.n; id++) {
 		char buf[NAME_MAX_LEN];
 
-		if (!ret_places[id])
+		if (!places->by_id[id])
 			continue;
-		ret_places[id] = n++;
+		places->by_id[id] = n++;
 		json_open(json, NULL, '[');
 		json_string(json, NULL, names_of(reader->log.names, id, buf, sizeof(buf)));
 		json_string(json, NULL, names_module(reader->log.names, id));
 		json_string(json, NULL, names_line(reader->log.names, id));
 		json_close(json, ']');
 	}
+	places->n_functions = n;
+	add_kernel_names(reader, places, json);
 	json_close(json, ']');
+	json_number(json, "functions", n);
 }
 
 static unsigned flags_of(const struct trace_record *record)
@@ -48,8 +113,8 @@ static unsigned flags_of(const struct trace_record *record)
 }
 
 /* The calls from `from` on that are one thread's; `to` is behind the last. */
-static void add_thread(const struct reader *reader, const uint32_t *places, size_t from, size_t to,
-		       struct json *json)
+static void add_thread(const struct reader *reader, const struct places *places, size_t from,
+		       size_t to, struct json *json)
 {
 	const struct trace_log *log = &reader->log;
 	const struct trace_span *calls = reader->timeline.calls.items;
@@ -63,13 +128,16 @@ static void add_thread(const struct reader *reader, const uint32_t *places, size
 	json_open(json, "calls", '[');
 	for (size_t i = from; i < to; i++) {
 		const struct trace_record *record = &calls[i].record;
+		const struct kernel_event *event = trace_kernel(log, record);
+		uint32_t place = event ? places->n_functions + kernel_place(places, event)
+				       : places->by_id[record->id];
 		int64_t start = trace_whole_ns(log, record->start - log->start_ticks);
 		int64_t end = trace_whole_ns(log, calls[i].end - log->start_ticks);
 
 		if (log->depth && calls[i].depth >= log->depth)
 			continue;
 		/* By hand: there may be millions. */
-		buf_addf(&json->buf, "%s%u,%" PRId64 ",%" PRId64 ",%u", comma, places[record->id],
+		buf_addf(&json->buf, "%s%u,%" PRId64 ",%" PRId64 ",%u", comma, place,
 			 start - before, end - start, calls[i].depth << 3 | flags_of(record));
 		before = start;
 		comma = ",";
@@ -96,23 +164,26 @@ static void add_mark(const struct reader *reader, const struct mark_line *line, 
 
 static int body(struct reader *reader, struct buf *out, struct uspl_err *err)
 {
-	const struct page_head head = { reader->log.comm, reader->tracer->name, reader->log.pid,
-					reader->log.overwritten, reader->log.unseen };
+	const struct page_head head = { reader->log.comm,   reader->tracer->name,
+					reader->log.pid,    reader->log.overwritten,
+					reader->log.unseen, reader->kernel.lost };
 	const struct timeline *timeline = &reader->timeline;
-	auto_free uint32_t *places = calloc(reader->names.by_id.n + 1, sizeof(*places));
+	auto_places struct places places = {
+		.by_id = calloc(reader->names.by_id.n + 1, sizeof(*places.by_id)),
+	};
 	auto_json struct json json = { 0 };
 
-	if (!places)
+	if (!places.by_id)
 		return uspl_fail_nomem(err);
 	page_open(&json, &head);
-	add_names(reader, places, &json);
+	add_names(reader, &places, &json);
 	json_open(&json, "marks", '[');
 	marks_print(reader, 0, UINT64_MAX, add_mark, &json.buf);
 	json_close(&json, ']');
 	json_open(&json, "threads", '[');
 	for (size_t from = 0, to; from < timeline->calls.n; from = to) {
 		to = timeline_thread_end(timeline, from);
-		add_thread(reader, places, from, to, &json);
+		add_thread(reader, &places, from, to, &json);
 	}
 	json_close(&json, ']');
 	page_close(&json, out);
@@ -129,5 +200,6 @@ const struct format format_html = { .name = "html",
 				    .suffix = ".html",
 				    .durations = true,
 				    .whole = true,
+				    .kernel = true,
 				    .body = body,
 				    .end = end };

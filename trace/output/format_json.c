@@ -46,6 +46,34 @@ static void add_call(const struct reader *reader, const struct trace_span *span,
 	buf_addf(out, "%s\n", json_text(&json));
 }
 
+/* What the kernel has told stands among the calls, by its beginning. */
+static void add_kernel(const struct reader *reader, const struct trace_span *span,
+		       const struct kernel_event *kernel, struct buf *out)
+{
+	static const char *const kinds[KERNEL_KINDS] = { "syscall", "off", "fault" };
+	const struct trace_log *log = &reader->log;
+	const struct trace_record *record = &span->record;
+	auto_json struct json json = { 0 };
+	char buf[NAME_MAX_LEN];
+
+	json_open(&json, NULL, '{');
+	json_number(&json, "tid", record->tid);
+	json_ns(&json, "start_ns", trace_ns(log, record->start - log->start_ticks));
+	json_ns(&json, "duration_ns", trace_ns(log, record->end - record->start));
+	json_number(&json, "depth", span->depth);
+	if (record->how)
+		json_truth(&json, record->how == TRACE_LEFT ? "left" : "open", true);
+	json_number(&json, "cpu", record->cpu);
+	json_string(&json, "kind", kinds[kernel->kind]);
+	json_string(&json, "name",
+		    kernel->kind == KERNEL_SYSCALL
+			    ? kernel_syscall_name(kernel->nr, buf, sizeof(buf))
+			    : kernel_event_name(kernel, buf, sizeof(buf)));
+	kernel_event_add_json(kernel, &json);
+	json_close(&json, '}');
+	buf_addf(out, "%s\n", json_text(&json));
+}
+
 static void add_value(struct json *json, const struct message_value *value)
 {
 	if (value->kind == USPL_PROBE_TEXT)
@@ -86,11 +114,16 @@ static int body(struct reader *reader, struct buf *out, struct uspl_err *err)
 	(void)err;
 	vec_for_each (&reader->timeline.events, event) {
 		const struct trace_span *span = &reader->timeline.calls.items[event->call];
+		const struct kernel_event *kernel = trace_kernel(&reader->log, &span->record);
 
 		mark = marks_print(reader, mark, event->time, add_mark, out);
 		if (event->kind != TRACE_LEAVE &&
-		    (!reader->log.depth || span->depth < reader->log.depth))
-			add_call(reader, span, out);
+		    (!reader->log.depth || span->depth < reader->log.depth)) {
+			if (kernel)
+				add_kernel(reader, span, kernel, out);
+			else
+				add_call(reader, span, out);
+		}
 		format_flush(reader->to, out, false);
 	}
 	marks_print(reader, mark, UINT64_MAX, add_mark, out);
@@ -105,4 +138,4 @@ static void end(const struct reader *reader, struct buf *out)
 	reader_print_losses(reader, stderr);
 }
 
-const struct format format_json = { .name = "json", .body = body, .end = end };
+const struct format format_json = { .name = "json", .kernel = true, .body = body, .end = end };

@@ -106,4 +106,6 @@ static void end(const struct reader *reader, struct buf *out)
 	format_flush(reader->to, out, true);
 }
 
-const struct format format_text = { .name = "text", .begin = begin, .body = body, .end = end };
+const struct format format_text = {
+	.name = "text", .kernel = true, .begin = begin, .body = body, .end = end
+};

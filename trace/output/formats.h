@@ -15,6 +15,7 @@ struct format {
 	const char *suffix; /* of a file's name that means this form; NULL: none does */
 	bool durations;     /* says nothing without them: not for records of entries only */
 	bool unordered;     /* needs no timeline, but the records */
+	bool kernel;        /* shows what the kernel has told beside the calls */
 	bool whole; /* is made of all that was recorded, and can't go on with what comes later */
 	void (*begin)(const struct reader *reader, struct buf *out);
 	/*

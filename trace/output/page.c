@@ -25,6 +25,7 @@ void page_open(struct json *json, const struct page_head *head)
 	json_number(json, "pid", head->pid);
 	json_number(json, "overwritten", (int64_t)head->overwritten);
 	json_number(json, "unrecorded", (int64_t)head->unrecorded);
+	json_number(json, "kernel_lost", (int64_t)head->kernel_lost);
 }
 
 void page_close(struct json *json, struct buf *out)

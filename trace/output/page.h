@@ -12,7 +12,7 @@ struct trace_log;
 struct page_head {
 	const char *command, *tracer;
 	pid_t pid;
-	uint64_t overwritten, unrecorded;
+	uint64_t overwritten, unrecorded, kernel_lost;
 };
 
 /* Opens the page's data, an object, and writes the head into it. */

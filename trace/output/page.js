@@ -4,8 +4,10 @@
 // The page holds its data as JSON in an element of its own (format_html.c):
 //
 //     command, pid, tracer     what was traced
-//     overwritten, unrecorded  what is lost
+//     overwritten, unrecorded  what is lost; kernel_lost: of what the kernel has told
 //     names                    [name, module, place in the source] of each function
+//     functions                how many of the names are those of functions: behind them stands what
+//                              the kernel has told (system calls, times off the processor, faults)
 //     threads                  { tid, name, calls }
 //     marks                    [tid, ns, text] of each hit of a marker
 //
@@ -19,6 +21,8 @@
 const LEFT = 1, OPEN = 2, CUT = 4;
 const ROW = 18, FONT = '12px sans-serif', LABEL = 14;
 const data = JSON.parse(document.getElementById('data').textContent);
+// True for what the kernel has told: it is in the timeline, not in sums of functions.
+const isKernel = (name) => name >= data.functions;
 const byId = (id) => document.getElementById(id);
 
 function make(tag, text, parent) {
@@ -47,7 +51,7 @@ const percent = (part, all) => `${(all ? 100 * part / all : 0).toFixed(2)} %`;
 function readCalls() {
 	const n = data.threads.reduce((sum, thread) => sum + thread.calls.length / 4, 0);
 	const calls = {
-		n, name: new Uint32Array(n), start: new Float64Array(n), end: new Float64Array(n),
+		n, kernel: 0, name: new Uint32Array(n), start: new Float64Array(n), end: new Float64Array(n),
 		depth: new Uint32Array(n), flags: new Uint8Array(n),
 	};
 	let at = 0;
@@ -62,6 +66,7 @@ function readCalls() {
 
 			start += later;
 			calls.name[at] = name;
+			calls.kernel += isKernel(name);
 			calls.start[at] = start;
 			calls.end[at] = start + took;
 			calls.depth[at] = how >> 3;
@@ -114,6 +119,12 @@ function treeOfCalls(calls, apart) {
 		top.label = apart ? threadLabel(thread) : '';
 		for (const end = at + n; at < end; at++) {
 			const depth = calls.depth[at], took = calls.end[at] - calls.start[at];
+
+			if (isKernel(calls.name[at])) {
+				open[depth + 1] = open[depth];
+				cut[depth + 1] = cut[depth];
+				continue;
+			}
 			const node = open[depth].child(calls.name[at], calls.name[at]);
 
 			node.calls++;
@@ -277,12 +288,14 @@ class View {
 	}
 }
 
-// Warm colours by name, so that a function has the same one everywhere.
-const colours = data.names.map((name) => {
+// Warm colours by name, so that a function has the same one everywhere; cold ones are the kernel's.
+const colours = data.names.map((name, i) => {
 	let hash = 0;
 
 	for (const sign of name[0])
 		hash = (hash * 31 + sign.codePointAt(0)) | 0;
+	if (isKernel(i))
+		return `hsl(${(hash & 0xff) * 40 / 256 + 190} 45% ${68 + (hash >> 8 & 0xf)}%)`;
 	return `hsl(${(hash & 0xff) * 50 / 256 + 10} 85% ${62 + (hash >> 8 & 0xf)}%)`;
 });
 
@@ -701,11 +714,14 @@ function begin() {
 		losses.push(`${data.overwritten} older records were overwritten`);
 	if (data.unrecorded)
 		losses.push(`${data.unrecorded} calls could not be recorded`);
+	if (data.kernel_lost)
+		losses.push(`${data.kernel_lost} notes of the kernel could not be kept`);
 	document.title = `${data.command} (${data.pid})`;
 	byId('title').textContent = `${data.command}, pid ${data.pid}`;
 	byId('about').textContent = [`tracer ${data.tracer}`,
-		calls ? `${calls.n} calls in ${data.threads.length} threads` :
-			amount(flame.root.total)].join(', ');
+		calls ? `${calls.n - calls.kernel} calls in ${data.threads.length} threads` :
+			amount(flame.root.total),
+		calls && calls.kernel ? `${calls.kernel} events of the kernel` : ''].filter(Boolean).join(', ');
 	byId('losses').textContent = losses.join('; ');
 	byId('search').addEventListener('input', (event) => {
 		find(event.target.value);

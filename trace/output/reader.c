@@ -28,6 +28,7 @@
 void reader_release(struct reader *reader)
 {
 	timeline_release(&reader->timeline);
+	vec_release(&reader->kernel.events);
 	vec_release(&reader->records);
 	values_release(&reader->values);
 	listen_config_release(&reader->config);
@@ -86,6 +87,7 @@ int reader_open(pid_t pid, const char *marks, struct reader *reader, struct uspl
 					  .names = &reader->names,
 					  .start_ticks = start_of(reader).ticks,
 					  .timeline = &reader->timeline,
+					  .kernel = &reader->kernel,
 					  .values = &reader->values.texts };
 	snprintf(reader->log.comm, sizeof(reader->log.comm), "%s", reader->view.proc->comm);
 	return 0;
@@ -132,6 +134,8 @@ int reader_open_file(const char *path, struct reader *reader, struct uspl_err *e
 	saved.marks = (mark_line_vec){ 0 };
 	reader->threads = saved.threads;
 	saved.threads = (thread_names){ 0 };
+	reader->kernel = saved.kernel;
+	saved.kernel = (struct kernel_log){ 0 };
 	saved.records = (trace_records){ 0 };
 	saved.values = (struct buf){ 0 };
 	rc = names_take(&saved, &reader->view.modules, &reader->view.session, &reader->names, err);
@@ -142,6 +146,7 @@ int reader_open_file(const char *path, struct reader *reader, struct uspl_err *e
 		.ns_per_tick = saved.ns_per_tick,
 		.start_ticks = saved.start_ticks,
 		.timeline = &reader->timeline,
+		.kernel = &reader->kernel,
 		.values = &reader->values.texts,
 		.overwritten = saved.overwritten,
 		.unseen = saved.unseen,
@@ -317,15 +322,39 @@ static int find_and_read(struct reader *reader, struct uspl_err *err)
 	return 0;
 }
 
+/*
+ * What the kernel has told until now. This comes after the rings: of a call that has returned all
+ * is known. A process that is over has no more to come, though its rings can't be read.
+ */
+static int read_kernel(struct reader *reader, struct uspl_err *err)
+{
+	const struct kernel_source *source = &reader->kernel_source;
+
+	if (!source->read)
+		return 0;
+	reader->kernel.events.n = 0;
+	return source->read(source->ctx, !reader->follows || proc_is_over(reader->view.proc),
+			    &reader->kernel, err);
+}
+
+static int put_in_order(struct reader *reader, struct uspl_err *err)
+{
+	if (reader->unordered)
+		return 0;
+	return timeline_make(&reader->records, reader->shows_kernel ? &reader->kernel.events : NULL,
+			     &reader->timeline, err);
+}
+
 /* Calls of functions. */
 static int read_calls(struct reader *reader, struct uspl_err *err)
 {
 	const struct trace_ring *ring;
-	int rc;
+	int rc, kernel_rc;
 
 	reader->records.n = 0;
 	reader->log.overwritten = reader->log.unseen = reader->log.unsure = 0;
 	rc = find_and_read(reader, err);
+	kernel_rc = read_kernel(reader, rc ? NULL : err);
 	vec_for_each (&reader->rings, ring) {
 		reader->log.overwritten += ring->overwritten;
 		reader->log.unseen += ring->unseen;
@@ -334,6 +363,8 @@ static int read_calls(struct reader *reader, struct uspl_err *err)
 	timeline_release(&reader->timeline);
 	if (rc)
 		return rc;
+	if (kernel_rc)
+		return kernel_rc;
 	if (!reader->follows) {
 		rc = read_open(reader, err);
 		if (rc)
@@ -347,7 +378,7 @@ static int read_calls(struct reader *reader, struct uspl_err *err)
 		return rc;
 	if (reader->only_snapshot)
 		keep_snapshot(reader);
-	return reader->unordered ? 0 : timeline_make(&reader->records, &reader->timeline, err);
+	return put_in_order(reader, err);
 }
 
 static int read_new(struct reader *reader, struct uspl_err *err)
@@ -384,7 +415,7 @@ int reader_read(struct reader *reader, struct uspl_err *err)
 {
 	if (!reader_is_file(reader))
 		return read_rings(reader, err);
-	return reader->unordered ? 0 : timeline_make(&reader->records, &reader->timeline, err);
+	return put_in_order(reader, err);
 }
 
 /* Libraries that weren't there from the beginning on. */
@@ -418,6 +449,9 @@ void reader_add_losses(const struct reader *reader, struct buf *out)
 	if (reader->log.unsure)
 		buf_addf(out, "# %llu calls were being recorded when this was read\n",
 			 (unsigned long long)reader->log.unsure);
+	if (reader->kernel.lost)
+		buf_addf(out, "# %llu notes of the kernel could not be kept\n",
+			 (unsigned long long)reader->kernel.lost);
 	add_opened(reader, out);
 	if (mark_cuts_add(&reader->marks.cuts, &cuts))
 		buf_addf(out, "# %s\n", buf_str(&cuts));
@@ -444,7 +478,8 @@ const char *reader_thread_name(const struct reader *reader, pid_t tid)
 void reader_add_json_end(const struct reader *reader, struct buf *out)
 {
 	json_end_add(reader->tracer->name, reader->log.pid,
-		     &(struct json_losses){ reader->log.overwritten, reader->log.unseen,
+		     &(struct json_losses){ reader->log.overwritten,
+					    reader->log.unseen + reader->kernel.lost,
 					    reader->marks.cuts.runs, reader->marks.cuts.passed },
 		     out);
 }
@@ -499,7 +534,7 @@ int reader_open_operand(const struct cli_command *cmd, int argc, char **argv,
 		return -USPL_E_USAGE;
 	}
 	load_unpacker(argc, argv);
-	if (!wish->does_more || !*wish->does_more)
+	if (!(wish->does_more && *wish->does_more) && !(wish->kernel && *wish->kernel))
 		look_only();
 	if (argv[first][strspn(argv[first], "0123456789")])
 		return reader_open_file(argv[first], reader, err);

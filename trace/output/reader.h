@@ -12,6 +12,13 @@
 struct cli_command;
 struct tracer;
 
+/* Who asks the kernel, while calls are read (trace/watch/kernel_watch.h). */
+struct kernel_source {
+	/* Appends what there is to tell by now; with `last`, of what isn't over, too. */
+	int (*read)(void *ctx, bool last, struct kernel_log *log, struct uspl_err *err);
+	void *ctx;
+};
+
 /* A reader of all rings of a session. Zero-initialise it. */
 struct reader {
 	struct view view;            /* of a file: its proc is NULL */
@@ -28,9 +35,12 @@ struct reader {
 	const trace_records *open;
 	trace_records records; /* of the last reading */
 	struct trace_values values;
-	struct listen_config config; /* of a process */
-	struct timeline timeline;    /* the same, in order */
-	bool has_marks;              /* markers are read, too */
+	struct listen_config config;        /* of a process */
+	struct timeline timeline;           /* the same, in order */
+	struct kernel_source kernel_source; /* without `read`: the kernel isn't asked */
+	struct kernel_log kernel;           /* of the last reading, but for what was lost */
+	bool shows_kernel;                  /* the timeline has it */
+	bool has_marks;                     /* markers are read, too */
 	struct mark_reader marks;
 	mark_line_vec mark_lines; /* of a file */
 	thread_names threads;     /* of those that lived at the last reading */
@@ -59,8 +69,10 @@ bool reader_is_file(const struct reader *reader);
 struct reader_wish {
 	const char *const *marks; /* the session's name; NULL: markers aren't asked for */
 	const bool *does_more;    /* it does more than to look; NULL: it never does */
-	const double *goes_on;    /* more than 0: of a process that lives only; NULL: of any */
-	pid_t *ret_pid;           /* the operand, if it is a pid; NULL: nobody asks */
+	/* What the kernel is to be asked for; with that, it does more. NULL: it never is. */
+	const char *const *kernel;
+	const double *goes_on; /* more than 0: of a process that lives only; NULL: of any */
+	pid_t *ret_pid;        /* the operand, if it is a pid; NULL: nobody asks */
 };
 /*
  * Parses a subcommand's line, whose only operand is a pid or, if it isn't a number, a saved trace,

@@ -3,10 +3,9 @@
 #ifndef USPL_TRACE_OUTPUT_TRACE_LOG_H
 #define USPL_TRACE_OUTPUT_TRACE_LOG_H
 
-#include "base/types.h"
+#include "trace/log/timeline.h"
 
 struct buf;
-struct timeline;
 struct trace_names;
 struct trace_session;
 
@@ -19,7 +18,8 @@ struct trace_log {
 	double ns_per_tick;
 	uint64_t start_ticks; /* printed times count from here */
 	const struct timeline *timeline;
-	const struct buf *values; /* texts of arguments and results (trace/log/values.h) */
+	const struct kernel_log *kernel; /* what the kernel has told */
+	const struct buf *values;        /* texts of arguments and results (trace/log/values.h) */
 	uint64_t overwritten, unseen, unsure; /* as for struct trace_ring */
 	uint32_t depth;                       /* calls deeper than this are left out; 0: none are */
 	bool per_thread; /* text: one thread after the other, not all by time */
@@ -37,6 +37,14 @@ static inline int64_t trace_whole_ns(const struct trace_log *log, uint64_t ticks
 	double ns = trace_ns(log, ticks);
 
 	return (int64_t)(ns < 0 ? ns - 0.5 : ns + 0.5);
+}
+
+/* The kernel's event that a span of the timeline is; NULL: it is a call. */
+static inline const struct kernel_event *trace_kernel(const struct trace_log *log,
+						      const struct trace_record *record)
+{
+	return record->id & TRACE_KERNEL ? &log->kernel->events.items[record->id & ~TRACE_KERNEL]
+					 : NULL;
 }
 
 /* Ticks in microseconds. */

@@ -21,13 +21,23 @@ static void print_line(const struct trace_log *log, const struct trace_event *ev
 		       struct buf *out)
 {
 	const struct trace_record *record = &log->timeline->calls.items[event->call].record;
+	const struct kernel_event *kernel = trace_kernel(log, record);
 	char callee[NAME_MAX_LEN], caller[NAME_MAX_LEN], cpu[16] = "???";
 
+	if (event->kind == TRACE_LEAVE)
+		return;
 	if (record->cpu >= 0)
 		snprintf(cpu, sizeof(cpu), "%03d", record->cpu);
-	buf_addf(out, "%16s-%-8d [%s] %18.6f: %s", log->comm, record->tid, cpu,
-		 trace_us(log, record->start - log->start_ticks) / 1e6,
-		 names_of(log->names, record->id, callee, sizeof(callee)));
+	buf_addf(out, "%16s-%-8d [%s] %18.6f: ", log->comm, record->tid, cpu,
+		 trace_us(log, record->start - log->start_ticks) / 1e6);
+	if (kernel) {
+		kernel_event_add(kernel, out);
+		kernel_event_add_result(kernel, out);
+		buf_addf(out, "%s %.3f us\n", record->how == TRACE_OPEN ? " /* open */" : "",
+			 trace_us(log, record->end - record->start));
+		return;
+	}
+	buf_addstr(out, names_of(log->names, record->id, callee, sizeof(callee)));
 	if (record->args) {
 		buf_addstr(out, "(");
 		values_add_text(log, record->args, out);

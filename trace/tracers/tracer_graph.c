@@ -29,29 +29,38 @@ static char mark_of(double us)
 			   : ' ';
 }
 
-static void print_result(const struct trace_log *log, const struct trace_record *record,
-			 struct buf *out)
-{
-	if (!record->result)
-		return;
-	buf_addstr(out, " = ");
-	values_add_text(log, record->result, out);
-}
-
 /* What is said behind a call that hasn't returned, or not to its caller. */
 static const char *how_of(const struct trace_record *record)
 {
 	return record->how == TRACE_LEFT ? "left" : record->how == TRACE_OPEN ? "open" : NULL;
 }
 
+/* " = RESULT", if there is one; false if not. */
+static bool print_result(const struct trace_log *log, const struct trace_record *record,
+			 const struct kernel_event *kernel, struct buf *out)
+{
+	size_t len = out->len;
+
+	if (kernel) {
+		kernel_event_add_result(kernel, out);
+	} else if (record->result) {
+		buf_addstr(out, " = ");
+		values_add_text(log, record->result, out);
+	}
+	return out->len > len;
+}
+
+/* What the kernel has told stands where a call would. */
 static void print_line(const struct trace_log *log, const struct trace_event *event,
 		       struct buf *out)
 {
 	const struct trace_span *span = &log->timeline->calls.items[event->call];
 	const struct trace_record *record = &span->record;
+	const struct kernel_event *kernel = trace_kernel(log, record);
 	double us = trace_us(log, record->end - record->start);
 	char buf[NAME_MAX_LEN];
-	const char *name = names_of(log->names, record->id, buf, sizeof(buf)),
+	const char *name = kernel ? kernel_event_name(kernel, buf, sizeof(buf))
+				  : names_of(log->names, record->id, buf, sizeof(buf)),
 		   *how = how_of(record);
 
 	buf_addf(out, "%14.6f %9d) ", trace_us(log, event->time - log->start_ticks) / 1e6,
@@ -63,16 +72,20 @@ static void print_line(const struct trace_log *log, const struct trace_event *ev
 	buf_addf(out, " |  %*s", (int)(2 * span->depth), "");
 	if (event->kind == TRACE_LEAVE) {
 		buf_addstr(out, "}");
-		print_result(log, record, out);
-		buf_addf(out, "%s /* %s%s%s */\n", record->result ? ";" : "", name, how ? ", " : "",
+		buf_addf(out, "%s /* %s%s%s */\n",
+			 print_result(log, record, kernel, out) ? ";" : "", name, how ? ", " : "",
 			 how ? how : "");
 		return;
 	}
-	buf_addf(out, "%s(", name);
-	values_add_text(log, record->args, out);
-	buf_addstr(out, ")");
+	if (kernel) {
+		kernel_event_add(kernel, out);
+	} else {
+		buf_addf(out, "%s(", name);
+		values_add_text(log, record->args, out);
+		buf_addstr(out, ")");
+	}
 	if (event->kind == TRACE_LEAF)
-		print_result(log, record, out);
+		print_result(log, record, kernel, out);
 	buf_addstr(out, event->kind == TRACE_LEAF ? ";" : " {");
 	if (event->kind == TRACE_LEAF && how)
 		buf_addf(out, " /* %s */", how);

@@ -84,7 +84,7 @@ static int end_sample(struct watch *watch, struct uspl_err *err)
 	else
 		tree_add(watch->format, &sample->tree,
 			 &(struct page_head){ watch->proc->comm, "sample", watch->proc->pid, 0,
-					      sample->sampling.perf.lost },
+					      sample->sampling.perf.lost, 0 },
 			 "samples", &watch->out);
 	if (!sample->sampling.kernel)
 		buf_addstr(&losses, "# not seen: what runs in the kernel (CAP_PERFMON, "

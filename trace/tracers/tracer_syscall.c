@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "perf/perf_order.h"
+#include "trace/log/kernel_event.h"
 #include "trace/output/formats.h"
 #include "trace/output/tracer.h"
 #include "trace/tracers/tracers.h"
@@ -168,16 +169,6 @@ static int enter(struct syscalls *sys, const struct perf_note *note)
 	return 0;
 }
 
-static const char *name_of(long nr, char *buf, size_t len)
-{
-	const char *name = syscall_name(nr);
-
-	if (name)
-		return name;
-	snprintf(buf, len, "syscall_%ld", nr);
-	return buf;
-}
-
 /* A call as a line; result NULL: it has not returned. */
 static void print_text(struct syscalls *sys, const struct open_call *call, uint64_t ns,
 		       const int64_t *result)
@@ -187,15 +178,13 @@ static void print_text(struct syscalls *sys, const struct open_call *call, uint6
 
 	buf_addf(out, "%14.6f %9d %11.3f us  %s",
 		 (double)((int64_t)call->start - sys->watch->start_ns) / 1e9, call->tid,
-		 (double)ns / 1e3, name_of(call->nr, buf, sizeof(buf)));
+		 (double)ns / 1e3, kernel_syscall_name((int32_t)call->nr, buf, sizeof(buf)));
 	if (!result)
 		buf_addstr(out, " ...");
-	else if (*result < 0 && *result >= -ERRNO_MAX && strerrorname_np((int)-*result))
-		buf_addf(out, " = %s", strerrorname_np((int)-*result));
-	else if (*result > INT32_MAX || *result < INT32_MIN)
-		buf_addf(out, " = 0x%" PRIx64, (uint64_t)*result);
 	else
-		buf_addf(out, " = %" PRId64, *result);
+		buf_addstr(out, " = ");
+	if (result)
+		kernel_add_result(*result, out);
 	buf_addf(out, " <- %s\n", call->caller ? call->caller->name : "?");
 }
 
@@ -209,7 +198,7 @@ static void print_json(struct syscalls *sys, const struct open_call *call, uint6
 	json_number(&json, "tid", call->tid);
 	json_number(&json, "start_ns", (int64_t)call->start - sys->watch->start_ns);
 	json_number(&json, "duration_ns", (int64_t)ns);
-	json_string(&json, "name", name_of(call->nr, buf, sizeof(buf)));
+	json_string(&json, "name", kernel_syscall_name((int32_t)call->nr, buf, sizeof(buf)));
 	if (result)
 		json_number(&json, "result", *result);
 	else
@@ -249,7 +238,8 @@ static int add_chain(struct syscalls *sys, const struct open_call *call, uint64_
 
 	if (!chain || !thread)
 		return uspl_fail_nomem(sys->err);
-	chain[0] = symbols_mark(sys->stacks.symbols, name_of(call->nr, buf, sizeof(buf)));
+	chain[0] = symbols_mark(sys->stacks.symbols,
+				kernel_syscall_name((int32_t)call->nr, buf, sizeof(buf)));
 	if (!chain[0])
 		return uspl_fail_nomem(sys->err);
 	for (size_t i = 1; i < n; i++)
@@ -332,7 +322,7 @@ static void print_totals(struct syscalls *sys)
 		buf_addf(out, "%10" PRIu64 " %10" PRIu64 " %14.3f %12.3f %12.3f  %s <- %s\n",
 			 total->calls, total->errors, (double)total->sum / 1e3,
 			 (double)total->sum / 1e3 / (double)total->calls, (double)total->max / 1e3,
-			 name_of(total->nr, buf, sizeof(buf)),
+			 kernel_syscall_name((int32_t)total->nr, buf, sizeof(buf)),
 			 total->caller ? total->caller->name : "?");
 }
 
@@ -367,7 +357,7 @@ static int end_syscalls(struct watch *watch, struct uspl_err *err)
 	if (tree_has_format(watch->format))
 		tree_add(watch->format, &sys->tree,
 			 &(struct page_head){ watch->proc->comm, "syscall", watch->proc->pid, 0,
-					      sys->perf.lost },
+					      sys->perf.lost, 0 },
 			 "ns", &watch->out);
 	else if (sys->summary)
 		print_totals(sys);
