@@ -17,11 +17,23 @@
 #include "trace/cmd/save.h"
 #include "trace/log/saved_stream.h"
 #include "trace/output/reader.h"
+#include "trace/watch/kernel_watch.h"
 
 #define PAUSE_NS 10000000
 #define LOSS_TO_TELL 100 /* one in so many */
 
-int stream_record(struct reader *reader, double seconds, const char *path, struct uspl_err *err)
+/* Asks the kernel with each reading from here on. */
+static int begin_kernel(struct reader *reader, struct kernel_watch *kernel, struct uspl_err *err)
+{
+	if (!kernel)
+		return 0;
+	fputs(buf_str(&kernel->notes), stderr);
+	reader->kernel_source = (struct kernel_source){ kernel_watch_read, kernel };
+	return kernel_watch_begin(kernel, err);
+}
+
+int stream_record(struct reader *reader, struct kernel_watch *kernel, double seconds,
+		  const char *path, struct uspl_err *err)
 {
 	const struct timespec pause = { 0, PAUSE_NS };
 	const int64_t deadline = clock_now_ns() + (int64_t)(seconds * 1e9);
@@ -35,6 +47,9 @@ int stream_record(struct reader *reader, double seconds, const char *path, struc
 	/* Where that isn't permitted, the end of the process takes what came last. */
 	if (reader_hold(reader, NULL))
 		log_info("trace", "what comes last goes with the process");
+	rc = begin_kernel(reader, kernel, err);
+	if (rc)
+		return rc;
 	cancel_catch();
 	reader->unordered = reader->follows = true;
 	while (reader->follows && !is_gone) {
@@ -51,6 +66,9 @@ int stream_record(struct reader *reader, double seconds, const char *path, struc
 		rc = saved_stream_add(&stream, &reader->records, &reader->values.texts, err);
 		if (rc)
 			return rc;
+		rc = saved_stream_add_events(&stream, &reader->kernel.events, err);
+		if (rc)
+			return rc;
 		if (reader->follows && !is_gone)
 			nanosleep(&pause, NULL);
 	}
@@ -60,7 +78,11 @@ int stream_record(struct reader *reader, double seconds, const char *path, struc
 	reader_print_losses(reader, stderr);
 	if (reader->log.overwritten > stream.n_records / LOSS_TO_TELL)
 		fprintf(stderr, "# larger rings lose less: 'uspl-trace start --buffer=KB'\n");
-	if (!cli_quiet())
-		printf("%s: %" PRIu64 " calls\n", path, stream.n_records);
+	if (cli_quiet())
+		return 0;
+	printf("%s: %" PRIu64 " calls", path, stream.n_records);
+	if (kernel)
+		printf(", %" PRIu64 " events of the kernel", stream.n_events);
+	printf("\n");
 	return 0;
 }

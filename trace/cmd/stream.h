@@ -7,12 +7,15 @@
 
 struct reader;
 
+struct kernel_watch;
+
 /*
  * Saves what the reader's process has recorded and goes on to record, for so long, until ^C, or
  * until the process or its tracing ends, whichever comes first; prints the number of calls. The
- * file is made in the end.
+ * file is made in the end. kernel: what it tells meanwhile is saved, too; it is told to begin.
+ * NULL: it isn't asked.
  */
-int stream_record(struct reader *reader, double seconds, const char *path,
-		  struct uspl_err *err) uspl_must_check;
+int stream_record(struct reader *reader, struct kernel_watch *kernel, double seconds,
+		  const char *path, struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -12,13 +12,14 @@
 #include "trace/output/reader.h"
 #include "trace/tally/tally.h"
 #include "trace/tracers/tracers.h"
+#include "trace/watch/kernel_watch.h"
 
 #define FOLLOW_NS 100000000
 
 struct options {
 	bool follow, per_thread, snapshot, json;
 	int depth;
-	const char *format, *session;
+	const char *format, *session, *kernel; /* kernel: kinds, as given */
 };
 
 /* What was overwritten since the last look stood before what this one has found. */
@@ -65,8 +66,64 @@ static int follow(struct reader *reader, const struct format *format, struct buf
 	return rc == -USPL_E_NO_PROCESS || rc == -USPL_E_SYSTEM ? 0 : rc;
 }
 
+/* What the kernel tells is asked for with each reading, from here on. */
+static int ask_kernel(struct reader *reader, const char *kinds, struct kernel_watch *kernel,
+		      struct uspl_err *err)
+{
+	unsigned set;
+	int rc = kernel_kinds_parse(kinds, &set, err);
+
+	if (rc)
+		return rc;
+	rc = kernel_watch_open(kernel, reader->log.pid, set, err);
+	if (rc)
+		return rc;
+	fputs(buf_str(&kernel->notes), stderr);
+	reader->kernel_source = (struct kernel_source){ kernel_watch_read, kernel };
+	return kernel_watch_begin(kernel, err);
+}
+
+/* What can't be done in the form that was asked for, or of what is read. */
+static int check(const struct reader *reader, const struct options *opts,
+		 const struct format *format, struct uspl_err *err)
+{
+	int rc = tally_refuse(reader->tracer, err);
+
+	if (rc)
+		return rc;
+	rc = format_check(format, reader->tracer, err);
+	if (rc)
+		return rc;
+	if (opts->per_thread && (opts->follow || format != &format_text))
+		return uspl_fail(err, USPL_E_USAGE,
+				 "'--per-thread' is for text, and for what is there already");
+	if (opts->follow && format->whole)
+		return uspl_fail(err, USPL_E_USAGE,
+				 "the format '%s' is made of all that was recorded: '--follow' "
+				 "doesn't go with it",
+				 format->name);
+	if (opts->follow && reader_is_file(reader))
+		return uspl_fail(err, USPL_E_USAGE, "a file doesn't grow: '--follow' needs a pid");
+	if (opts->snapshot && !reader->config.head.snapped)
+		return uspl_fail(err, USPL_E_NOT_APPLIED, "no trigger has taken a snapshot");
+	if (opts->kernel && !opts->follow)
+		return uspl_fail(err, USPL_E_USAGE,
+				 "what the kernel tells isn't kept: '--kernel' needs '--follow'");
+	if (opts->kernel && !reader->view.session.regions.n)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "'--kernel' stands beside calls, and no function of pid %d is "
+				 "traced",
+				 reader->log.pid);
+	if (opts->kernel && !format->kernel)
+		return uspl_fail(err, USPL_E_USAGE,
+				 "the format '%s' doesn't show what the kernel tells",
+				 format->name);
+	return 0;
+}
+
 static int print(struct reader *reader, const struct options *opts, struct uspl_err *err)
 {
+	auto_kernel_watch struct kernel_watch kernel = { 0 };
 	const struct format *format;
 	auto_buf struct buf out = { 0 };
 	int rc = format_find(opts->json ? "json" : opts->format, &format, err);
@@ -75,33 +132,12 @@ static int print(struct reader *reader, const struct options *opts, struct uspl_
 	reader->to = stdout;
 	if (rc)
 		return rc;
-	rc = tally_refuse(reader->tracer, err);
+	rc = check(reader, opts, format, err);
 	if (rc)
 		return rc;
-	rc = format_check(format, reader->tracer, err);
+	rc = opts->kernel ? ask_kernel(reader, opts->kernel, &kernel, err) : 0;
 	if (rc)
 		return rc;
-	if (opts->per_thread && (opts->follow || format != &format_text)) {
-		rc = uspl_fail(err, USPL_E_USAGE,
-			       "'--per-thread' is for text, and for what is there already");
-		if (rc)
-			return rc;
-	}
-	if (opts->follow && format->whole)
-		return uspl_fail(err, USPL_E_USAGE,
-				 "the format '%s' is made of all that was recorded: '--follow' "
-				 "doesn't go with it",
-				 format->name);
-	if (opts->follow && reader_is_file(reader)) {
-		rc = uspl_fail(err, USPL_E_USAGE, "a file doesn't grow: '--follow' needs a pid");
-		if (rc)
-			return rc;
-	}
-	if (opts->snapshot && !reader->config.head.snapped) {
-		rc = uspl_fail(err, USPL_E_NOT_APPLIED, "no trigger has taken a snapshot");
-		if (rc)
-			return rc;
-	}
 	if (format->begin)
 		format->begin(reader, &out);
 	reader->follows = opts->follow;
@@ -134,6 +170,9 @@ int trace_cat(int argc, char **argv, struct uspl_err *err)
 	const struct cli_option table[] = {
 		{ 'f', "follow", NULL, CLI_FLAG, &opts.follow,
 		  "go on printing what comes, until ^C" },
+		{ 0, "kernel", "KINDS", CLI_OPTIONAL, &opts.kernel,
+		  "with --follow: what the kernel tells of the threads, too; 'syscalls', 'sched' "
+		  "and 'faults', or some of them (default: all)" },
 		{ 0, "per-thread", NULL, CLI_FLAG, &opts.per_thread,
 		  "as text: one thread after the other, not all merged by time" },
 		{ 0, "depth", "N", CLI_INT, &opts.depth, "leave out calls that are nested deeper" },
@@ -153,7 +192,7 @@ int trace_cat(int argc, char **argv, struct uspl_err *err)
 		.options = table,
 		.n_options = ARRAY_SIZE(table),
 	};
-	const struct reader_wish wish = { .marks = &opts.session };
+	const struct reader_wish wish = { .marks = &opts.session, .kernel = &opts.kernel };
 	auto_reader struct reader reader = { 0 };
 	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
 

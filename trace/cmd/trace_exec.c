@@ -25,15 +25,20 @@
 #include "trace/log/zst.h"
 #include "trace/output/formats.h"
 #include "trace/output/look.h"
+#include "trace/output/reader.h"
 #include "trace/output/tracer.h"
 #include "trace/tally/tally.h"
 #include "trace/tracers/child.h"
 #include "trace/tracers/following.h"
+#include "trace/watch/kernel_watch.h"
 #include "trace/watch/watch_loop.h"
 
 /* Most programs open their libraries when they begin. */
 #define EARLY_NS 2000000000ll
 #define EARLY_LOOK_MS 5
+/* How often the kernel is asked; how many of its events are kept, 56 bytes each. */
+#define KERNEL_LOOK_MS 10
+#define EVENTS_MAX 4000000
 
 /* A program that is to be run, and where what was recorded goes. */
 struct run {
@@ -43,25 +48,84 @@ struct run {
 	struct following following;
 	int64_t early_ns, look_ns; /* until when it begins; the next look at its libraries */
 	bool is_kept;              /* a keeper has what was recorded, too */
+	bool grows;                /* libraries that it opens are traced */
+	const char *kinds;         /* what the kernel is asked for, as given; NULL: nothing */
+	unsigned set;              /* the same (kernel_event.h) */
+	struct kernel_watch kernel;
+	struct kernel_log told; /* by the kernel, so far */
+	uint64_t dropped;       /* of that, to make room */
+	struct uspl_err kernel_err;
 };
 
 static void run_release(struct run *run)
 {
 	following_release(&run->following);
+	kernel_watch_close(&run->kernel);
+	vec_release(&run->told.events);
 	line_release(&run->line);
 }
 
 DEFINE_AUTO_RELEASE(run, struct run, run_release)
 #define auto_run __attribute__((cleanup(cleanup_run_)))
 
-/* What the tracer has recorded; each sort has a subcommand for it. */
-static int print_records(void *ctx, pid_t pid, struct uspl_err *err)
+/*
+ * What the kernel tells while the program runs. As of calls, what came last is kept: when there are
+ * too many events the older half makes room.
+ */
+static void ask_kernel(struct run *run)
+{
+	kernel_events *events = &run->told.events;
+	uint64_t half = events->n / 2;
+
+	if (run->kernel_err.code ||
+	    kernel_watch_read(&run->kernel, false, &run->told, &run->kernel_err) ||
+	    events->n < EVENTS_MAX)
+		return;
+	memmove(events->items, events->items + half, (events->n - half) * sizeof(*events->items));
+	events->n -= half;
+	run->dropped += half;
+}
+
+/* All that it has told, for the reader of the calls (struct kernel_source). */
+static int take_kernel(void *ctx, bool last, struct kernel_log *log, struct uspl_err *err)
 {
 	struct run *run = ctx;
+	int rc = -(int)run->kernel_err.code;
+
+	if (rc && err)
+		*err = run->kernel_err;
+	if (!rc)
+		rc = kernel_watch_read(&run->kernel, last, &run->told, err);
+	run->told.lost += run->dropped;
+	*log = run->told;
+	run->told = (struct kernel_log){ 0 };
+	return rc;
+}
+
+/* Calls with what the kernel has told, as cat prints them or record saves them. */
+static int print_with_kernel(struct run *run, pid_t pid, struct uspl_err *err)
+{
+	const char *form = run->line.format, *path = run->saves ? run->output : NULL;
+	auto_reader struct reader reader = { .to = run->saves ? NULL : stdout };
+	int rc = reader_open(pid, "", &reader, err);
+
+	if (rc)
+		return rc;
+	reader.kernel_source = (struct kernel_source){ take_kernel, run };
+	if (!run->saves && !form)
+		form = format_text.name;
+	save_prepare(&reader, form, path);
+	rc = reader_read(&reader, err);
+	return rc ? rc : save_as(&reader, form, path, err);
+}
+
+/* What the tracer has recorded; each sort has a subcommand for it. */
+static int print_by_subcommand(const struct run *run, pid_t pid, struct uspl_err *err)
+{
 	const char *form = run->line.format;
 	auto_buf struct buf format = { 0 }, output = { 0 };
 	char name[] = "exec", quiet[] = "--quiet", number[16], *argv[6] = { name, number };
-	int argc = 2, rc;
+	int argc = 2;
 
 	snprintf(number, sizeof(number), "%d", pid);
 	buf_addf(&format, "--format=%s", form ? form : "");
@@ -75,9 +139,19 @@ static int print_records(void *ctx, pid_t pid, struct uspl_err *err)
 		argv[argc++] = quiet;
 	}
 	look_go_on();
-	rc = (run->saves                ? trace_record
-	      : run->line.tracer->tally ? trace_report
-					: trace_cat)(argc, argv, err);
+	return (run->saves                ? trace_record
+		: run->line.tracer->tally ? trace_report
+					  : trace_cat)(argc, argv, err);
+}
+
+static int print_records(void *ctx, pid_t pid, struct uspl_err *err)
+{
+	struct run *run = ctx;
+	int rc = run->set ? print_with_kernel(run, pid, err) : -USPL_E_NO_PROCESS;
+
+	/* A keeper may have the calls. */
+	if (rc == -USPL_E_NO_PROCESS)
+		rc = print_by_subcommand(run, pid, err);
 	if (run->is_kept && !rc)
 		last_trace_forget(run->following.proc);
 	if (rc == -USPL_E_NOT_APPLIED)
@@ -108,17 +182,21 @@ static int look_ms(void *ctx)
 	const struct run *run = ctx;
 	int64_t left_ms = (run->look_ns - clock_now_ns()) / 1000000;
 
+	if (run->set && (!run->grows || left_ms > KERNEL_LOOK_MS))
+		return KERNEL_LOOK_MS;
 	return left_ms > 0 ? (int)left_ms + 1 : 1;
 }
 
-/* Libraries have come that may be wanted. */
+/* Libraries have come that may be wanted. On the way there the kernel is asked. */
 static bool has_libraries(void *ctx)
 {
 	struct run *run = ctx;
 	struct following *following = &run->following;
 	bool found;
 
-	if (clock_now_ns() < run->look_ns)
+	if (run->set)
+		ask_kernel(run);
+	if (!run->grows || clock_now_ns() < run->look_ns)
 		return false;
 	found = following_goes_on(following) && following_has_news(following);
 	plan_look(run);
@@ -150,6 +228,12 @@ static int run_hooked(struct run *run, struct child *child, struct uspl_err *err
 
 	if (rc)
 		return rc;
+	if (run->set) {
+		rc = kernel_watch_open(&run->kernel, child->pid, run->set, err);
+		if (rc)
+			return rc;
+		fputs(buf_str(&run->kernel.notes), stderr);
+	}
 	line->hook.begins = line->tally.begins = true;
 	/* What is printed in a form of its own is for programs. */
 	line->hook.silent = line->tally.silent = line->format || run->saves;
@@ -164,14 +248,18 @@ static int run_hooked(struct run *run, struct child *child, struct uspl_err *err
 		run->following.loaded = trace_keep_start;
 		if (!following_begin(&run->following, child->pid, &why)) {
 			run->early_ns = clock_now_ns() + EARLY_NS;
-			events.look_ms = look_ms;
-			events.has_work = has_libraries;
-			events.work = add_libraries;
+			run->grows = true;
 		} else {
 			log_info("trace", "libraries that are opened aren't traced: %s", why.msg);
 		}
 	}
-	return child_follow(child, &events, err);
+	if (run->grows || run->set) {
+		events.look_ms = look_ms;
+		events.has_work = has_libraries;
+		events.work = add_libraries;
+	}
+	rc = run->set ? kernel_watch_begin(&run->kernel, err) : 0;
+	return rc ? rc : child_follow(child, &events, err);
 }
 
 /* The tracer has begun. */
@@ -260,7 +348,15 @@ static int check_options(struct run *run, struct uspl_err *err)
 	const struct line *line = &run->line;
 	const struct tracer *tracer = line->tracer;
 	const struct format *format;
+	int rc;
 
+	if (run->kinds && !tracer->hook)
+		return uspl_fail(err, USPL_E_USAGE,
+				 "'--kernel' is for tracers that record calls, not for '%s'",
+				 tracer->name);
+	rc = run->kinds ? kernel_kinds_parse(run->kinds, &run->set, err) : 0;
+	if (rc)
+		return rc;
 	if (line->watch.triggers.n)
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "a tracer that observes has triggers only for a process that runs "
@@ -307,6 +403,9 @@ int trace_exec(int argc, char **argv, struct uspl_err *err)
 	const struct cli_option own[] = {
 		{ 'o', "output", "FILE", CLI_STRING, &run.output,
 		  "write there (default: standard output, as the program may)" },
+		{ 0, "kernel", "KINDS", CLI_OPTIONAL, &run.kinds,
+		  "what the kernel tells of the threads, too, beside recorded calls; 'syscalls', "
+		  "'sched' and 'faults', or some of them (default: all)" },
 	};
 	const struct cli_command about = {
 		.name = "uspl-trace exec",

@@ -16,6 +16,7 @@
 #include "trace/output/reader.h"
 #include "trace/tally/tally.h"
 #include "trace/tracers/tracers.h"
+#include "trace/watch/kernel_watch.h"
 
 static int check_form(const char *form, const char *path, struct uspl_err *err)
 {
@@ -26,7 +27,26 @@ static int check_form(const char *form, const char *path, struct uspl_err *err)
 	return -USPL_E_USAGE;
 }
 
-static int record_for(struct reader *reader, double seconds, const char *form, const char *path,
+/* What is recorded while it goes on, and where it goes. */
+struct goal {
+	double seconds;
+	const char *form, *path;
+	const char *asked; /* of the kernel; NULL: nothing */
+	unsigned kinds;    /* the same (kernel_event.h) */
+};
+
+/* What is wrong with the options, whatever is recorded. */
+static int check_goal(struct goal *goal, struct uspl_err *err)
+{
+	if (goal->asked && goal->seconds <= 0)
+		return uspl_fail(err, USPL_E_USAGE,
+				 "what the kernel tells isn't kept: '--kernel' needs '--for'");
+	if (!goal->path)
+		return uspl_fail(err, USPL_E_USAGE, "nowhere to save to: '--output=PATH'");
+	return goal->asked ? kernel_kinds_parse(goal->asked, &goal->kinds, err) : 0;
+}
+
+static int record_for(struct reader *reader, struct kernel_watch *kernel, const struct goal *goal,
 		      struct uspl_err *err)
 {
 	int rc;
@@ -35,13 +55,34 @@ static int record_for(struct reader *reader, double seconds, const char *form, c
 		return uspl_fail(err, USPL_E_USAGE, "a file doesn't grow: '--for' needs a pid");
 	if (!reader->view.session.regions.n)
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "'--for' saves calls, not markers");
-	rc = check_form(form, path, err);
+	rc = check_form(goal->form, goal->path, err);
 	if (rc)
 		return rc;
+	if (goal->kinds && !kernel->kinds) {
+		rc = kernel_watch_open(kernel, reader->log.pid, goal->kinds, err);
+		if (rc)
+			return rc;
+	}
 	/* Their hits would fill the memory. */
 	mark_reader_release(&reader->marks);
 	reader->has_marks = false;
-	return stream_record(reader, seconds, path, err);
+	return stream_record(reader, goal->kinds ? kernel : NULL, goal->seconds, goal->path, err);
+}
+
+/* What is there already, or was saved before. */
+static int record_now(struct reader *reader, const struct goal *goal, struct uspl_err *err)
+{
+	int rc;
+
+	save_prepare(reader, goal->form, goal->path);
+	rc = reader_read(reader, err);
+	if (rc)
+		return rc;
+	rc = save_as(reader, goal->form, goal->path, err);
+	if (rc)
+		return rc;
+	save_say(reader, goal->path);
+	return 0;
 }
 
 /* Bounds of a ring, in KB, where the recording itself starts the tracer. */
@@ -63,25 +104,34 @@ static int start_tracer(void *ctx, pid_t pid, struct uspl_err *err)
 	}
 }
 
-/* Of a process that isn't traced: it is, for so long. */
-static int start_and_record(struct tracing_options *opts, pid_t pid, double seconds,
-			    const char *form, const char *path, struct uspl_err *err)
+/*
+ * Of a process that isn't traced: it is, for so long. What the kernel doesn't permit is found out
+ * before.
+ */
+static int start_and_record(struct tracing_options *opts, pid_t pid, const struct goal *goal,
+			    struct uspl_err *err)
 {
 	auto_reader struct reader reader = { 0 };
+	auto_kernel_watch struct kernel_watch kernel = { 0 };
 	struct uspl_err end_err = { 0 };
-	int end, status, rc = check_form(form, path, err);
+	int end, status, rc = check_form(goal->form, goal->path, err);
 
 	if (rc)
 		return rc;
 	if (!worker_begin(&status))
 		return status;
 	cancel_catch();
+	if (goal->kinds) {
+		rc = kernel_watch_open(&kernel, pid, goal->kinds, err);
+		if (rc)
+			return rc;
+	}
 	rc = permitted_run("trace start", start_tracer, opts, pid, err);
 	if (rc)
 		return rc;
 	fflush(stdout);
 	rc = reader_open(pid, NULL, &reader, err);
-	rc = rc ? rc : record_for(&reader, seconds, form, path, err);
+	rc = rc ? rc : record_for(&reader, &kernel, goal, err);
 	/* The ^C that has ended it isn't meant to leave the process traced. */
 	cancel_forget();
 	end = trace_end(pid, rc ? &end_err : err);
@@ -90,15 +140,19 @@ static int start_and_record(struct tracing_options *opts, pid_t pid, double seco
 
 int trace_record(int argc, char **argv, struct uspl_err *err)
 {
-	const char *path = NULL, *form = NULL, *session = "";
+	const char *session = "";
 	auto_tracing_options struct tracing_options start = { 0 };
-	double seconds = 0;
+	auto_kernel_watch struct kernel_watch kernel = { 0 };
+	struct goal goal = { 0 };
 	const struct cli_option table[] = {
-		{ 'o', "output", "PATH", CLI_STRING, &path,
+		{ 'o', "output", "PATH", CLI_STRING, &goal.path,
 		  "the file to write, or the folder to make" },
-		{ 0, "format", "NAME", CLI_STRING, &form, SAVE_FORMS },
-		{ 0, "for", "TIME", CLI_SECONDS, &seconds,
+		{ 0, "format", "NAME", CLI_STRING, &goal.form, SAVE_FORMS },
+		{ 0, "for", "TIME", CLI_SECONDS, &goal.seconds,
 		  "go on for so long, and save all that comes ('10s'; ^C ends it)" },
+		{ 0, "kernel", "KINDS", CLI_OPTIONAL, &goal.asked,
+		  "with --for: what the kernel tells of the threads, too; 'syscalls', 'sched' and "
+		  "'faults', or some of them (default: all)" },
 		{ 0, "session", "NAME", CLI_STRING, &session,
 		  "the markers of this session, too (uspl-trace mark)" },
 		{ 'F', "function", "GLOB", CLI_STRINGS, &start.only,
@@ -119,18 +173,19 @@ int trace_record(int argc, char **argv, struct uspl_err *err)
 	const bool writes = true;
 	pid_t pid = 0;
 	const struct reader_wish wish = {
-		.marks = &session, .does_more = &writes, .goes_on = &seconds, .ret_pid = &pid
+		.marks = &session, .does_more = &writes, .goes_on = &goal.seconds, .ret_pid = &pid
 	};
 	auto_reader struct reader reader = { 0 };
 	int rc = reader_open_operand(&cmd, argc, argv, &wish, &reader, err);
-	bool starts = rc == -USPL_E_NOT_APPLIED && seconds > 0;
+	bool starts = rc == -USPL_E_NOT_APPLIED && goal.seconds > 0;
 
 	if (rc && !starts)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
-	if (!path)
-		return uspl_fail(err, USPL_E_USAGE, "nowhere to save to: '--output=PATH'");
+	rc = check_goal(&goal, err);
+	if (rc)
+		return rc;
 	if (starts)
-		return start_and_record(&start, pid, seconds, form, path, err);
+		return start_and_record(&start, pid, &goal, err);
 	if (start.only.n || start.not .n || start.modules.n || start.buffer_kb)
 		return uspl_fail(err, USPL_E_USAGE,
 				 "what is recorded was chosen when tracing was started: these "
@@ -138,15 +193,7 @@ int trace_record(int argc, char **argv, struct uspl_err *err)
 	rc = tally_refuse(tracer_of(&reader.view.session), err);
 	if (rc)
 		return rc;
-	if (seconds > 0)
-		return record_for(&reader, seconds, form, path, err);
-	save_prepare(&reader, form, path);
-	rc = reader_read(&reader, err);
-	if (rc)
-		return rc;
-	rc = save_as(&reader, form, path, err);
-	if (rc)
-		return rc;
-	save_say(&reader, path);
-	return 0;
+	if (goal.seconds > 0)
+		return record_for(&reader, &kernel, &goal, err);
+	return record_now(&reader, &goal, err);
 }
