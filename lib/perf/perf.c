@@ -27,7 +27,8 @@
 
 #define EVERYBODY (-1)
 #define OURSELVES 0
-#define ROUNDS 50 /* of looking for new threads */
+#define FORMAT_LOST (1u << 4) /* PERF_FORMAT_LOST, which headers have since Linux 6.0 */
+#define ROUNDS 50             /* of looking for new threads */
 
 static struct perf_event_attr complete(const struct perf_event_attr *kind, bool inherit)
 {
@@ -43,6 +44,7 @@ static struct perf_event_attr complete(const struct perf_event_attr *kind, bool 
 	attr.use_clockid = 1;
 	attr.clockid = CLOCK_MONOTONIC;
 	attr.exclude_hv = 1;
+	attr.read_format = inherit ? FORMAT_LOST : 0;
 	return attr;
 }
 
@@ -114,6 +116,12 @@ static int open_one(struct perf *perf, uint32_t kind, pid_t tid, size_t cpu, str
 	event->kind = kind;
 	event->tid = tid;
 	event->fd = perf_event_fd(&perf->kinds[kind].attr, tid, (int)cpu);
+	if (event->fd < 0 && errno == EINVAL && perf->kinds[kind].attr.read_format) {
+		/* As before 6.0. */
+		perf->kinds[kind].attr.read_format = 0;
+		perf->no_losses = true;
+		event->fd = perf_event_fd(&perf->kinds[kind].attr, tid, (int)cpu);
+	}
 	if (event->fd < 0 && errno == EINVAL && perf->kinds[kind].attr.inherit_thread) {
 		/*
 		 * As before 5.13, for this kind and all threads. If that isn't the cause, it fails
@@ -283,6 +291,23 @@ int perf_enable(struct perf *perf, struct uspl_err *err)
 		if (ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0) != 0)
 			return uspl_fail_errno(err, "cannot switch a perf event on");
 	return 0;
+}
+
+void perf_count_lost(struct perf *perf)
+{
+	const struct perf_event *event;
+	uint64_t sum = 0;
+
+	if (perf->no_losses)
+		return;
+	vec_for_each (&perf->events, event) {
+		uint64_t values[2]; /* its count, and what it has lost */
+
+		if (perf->kinds[event->kind].attr.read_format &&
+		    read(event->fd, values, sizeof(values)) == sizeof(values))
+			sum += values[1];
+	}
+	perf->lost = sum > perf->lost ? sum : perf->lost;
 }
 
 int perf_tracepoint(const char *system, const char *name, struct perf_event_attr *ret,

@@ -52,7 +52,8 @@ struct perf {
 	size_t n_sources, cap_sources;
 	struct perf_kind *kinds;
 	size_t n_kinds;
-	uint64_t lost; /* notes for which there was no room, as far as they have been read */
+	uint64_t lost;  /* notes for which there was no room, as far as they have been read */
+	bool no_losses; /* the kernel doesn't say it of an event: before Linux 6.0 */
 };
 
 /* A note, taken apart. Pointers are good for the time of the visit. */
@@ -76,9 +77,9 @@ struct perf_note {
 /*
  * kinds say what is noted. perf_open itself sets size, clock, the sort of identification
  * (PERF_SAMPLE_IDENTIFIER | TID | TIME | CPU besides what is asked for), inheritance and
- * `disabled`. Of sample_type they may use PERF_SAMPLE_RAW, REGS_USER and STACK_USER. Room: bytes
- * wanted for each ring; less is fine where the kernel doesn't allow more. USPL_E_PERMISSION with a
- * hint if the kernel doesn't let us. perf_close must follow in any case.
+ * `disabled`. Of sample_type they may use PERF_SAMPLE_ADDR, RAW, REGS_USER and STACK_USER. Room:
+ * bytes wanted for each ring; less is fine where the kernel doesn't allow more. USPL_E_PERMISSION
+ * with a hint if the kernel doesn't let us. perf_close must follow in any case.
  */
 int perf_open(struct perf *perf, const struct proc *proc, const struct perf_kind *kinds,
 	      size_t n_kinds, size_t room, struct uspl_err *err) uspl_must_check;
@@ -98,6 +99,12 @@ int perf_enable(struct perf *perf, struct uspl_err *err) uspl_must_check;
  * Notes whose length doesn't fit what they say are passed over.
  */
 int perf_read(struct perf *perf, int (*visit)(void *ctx, const struct perf_note *note), void *ctx);
+
+/*
+ * Brings `lost` up to now. The kernel notes a loss in front of the next note that finds room, so
+ * that of the last ones would never be known; an event says it when it is asked.
+ */
+void perf_count_lost(struct perf *perf);
 
 /*
  * The attributes of an event for each passing of a tracepoint ("raw_syscalls", "sys_enter"), with

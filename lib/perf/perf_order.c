@@ -71,6 +71,8 @@ int perf_read_ordered(struct perf *perf, struct perf_order *order, bool all,
 	rc = perf_read(perf, hold, order);
 	if (rc)
 		return uspl_fail_nomem(err);
+	if (all)
+		perf_count_lost(perf);
 	if (order->held.n)
 		qsort(order->held.items, order->held.n, sizeof(*order->held.items), by_time);
 	while (n < order->held.n && order->held.items[n].time < due) {
