@@ -27,6 +27,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "base/log.h"
+
 #define RING_LEN (8u << 20)
 /* Of two readings of the clocks, for the rate between them to be exact. */
 #define APART_NS 1000000
@@ -183,9 +185,14 @@ void kernel_watch_close(struct kernel_watch *watch)
 
 int kernel_watch_begin(struct kernel_watch *watch, struct uspl_err *err)
 {
+	int rc;
+
 	clocks_read(&watch->from);
 	watch->to = watch->from;
-	return perf_enable(&watch->perf, err);
+	rc = perf_enable(&watch->perf, err);
+	if (!rc)
+		log_info("trace", "the kernel tells of pid %d from now on", watch->proc->pid);
+	return rc;
 }
 
 /* The clocks at this reading, with one that is far enough from it. */
