@@ -130,7 +130,7 @@ count() {
 # expect_all FILE - each event that the program made is there, in the function that made it
 expect_all() {
 	local n
-	# 20 rounds of the first thread, 10 of the one that was born; the child of fork isn't followed.
+	# 20 rounds of the first thread, 10 of the one that was born, and none of the forked child.
 	n=$(count '.kind == "syscall" and .name == "getppid"' "$1")
 	[ "$n" = 600 ] || fail "$n of 600 calls of getppid" || return
 	n=$(count '.kind == "syscall" and .name == "getppid" and .result == '$$' and .depth > 0 and within("asker")' "$1")
@@ -150,7 +150,7 @@ expect_all() {
 	record --kernel
 	grep -qE '^saved: [0-9]+ calls, [0-9]+ events of the kernel$' seen || fail "it says: $(cat seen)"
 	expect_all saved
-	# A function's own time is without what it has waited for, where calls are summed up as ever.
+	# Where calls are summed up it is as ever: what a function has waited for is its own time.
 	tool uspl-trace report --json saved
 	[ "$(jq -s 'map(select(.kind == null).name) | sort | join(" ")' <<< "$output")" = '"asker napper round_trip toucher waiter"' ] ||
 		fail 'other functions'
