@@ -124,10 +124,10 @@ text_of() {
 	record --buffer=4096 -F parent -F waiter
 	tool uspl-trace record -o page.html saved
 	expect_status 0
-	# A row is 18 high, and the callers are above.
+	# A row is 18 high, and the callers are above. The open call reaches to the right end.
 	browse page.html 'move:#flame canvas@20,27' "$(text_of '#tip')" 'click:#flame canvas@20,27' "$(text_of '#zoomed')" \
 		"eval:(() => { const call = calls.name.findIndex((name) => data.names[name][0] === 'waiter'); timeline.show(call); return calls.flags[call]; })()" \
-		'double:#timeline canvas@620,41' 'move:#timeline canvas@620,41' "$(text_of '#tip')" shot:page.png
+		'double:#timeline canvas@1200,41' 'move:#timeline canvas@1200,41' "$(text_of '#tip')" shot:page.png
 	[[ ${lines[0]} = *'% of all'* || ${lines[1]} = *'% of all"' ]] || fail 'a click on a frame'
 	[[ ${lines[0]} = *'busy, busy.c:'*total*own* ]] || fail 'what a frame is'
 	[ "${lines[2]}" = 2 ] || fail 'an open call'
