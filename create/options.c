@@ -25,9 +25,9 @@ struct option_words {
 static const char *contradiction(const struct create_options *options,
 				 const struct option_words *words)
 {
-	if (options->package_spec && (words->patches.n || words->series || options->build.source))
-		return "--package brings source and patch: --patch, --series and --source can't be "
-		       "used with it";
+	if (options->package_spec && (words->patches.n || options->build.source))
+		return "--package brings source and patch: --patch and --source can't be used with "
+		       "it";
 	if (!options->package_spec != !options->package_to)
 		return "--package and --to go together";
 	if (words->squash && (words->patches.n || words->series || options->package_spec))
@@ -216,7 +216,7 @@ static int add_patches(struct create_options *options, const struct option_words
 		if (rc)
 			return rc;
 	}
-	if (words->series) {
+	if (words->series && !options->package_spec) {
 		rc = series_read(words->series, options->build.source, &options->series, err);
 		if (rc)
 			return rc;
@@ -227,7 +227,8 @@ static int add_patches(struct create_options *options, const struct option_words
 		if (rc)
 			return rc;
 	}
-	options->build.series = words->series;
+	options->build.series = words->series || (options->package_spec && options->build.partly);
+	options->package_series = words->series;
 	return 0;
 }
 
@@ -333,7 +334,7 @@ static int name_package(struct create_options *options, struct uspl_err *err)
 
 	/* Room for the numbers of a series. */
 	options->package_id = package_id(package->source, package->from, package->to,
-					 options->build.partly ? OPTIONS_NUMBER_LEN : 0);
+					 options->build.series ? OPTIONS_NUMBER_LEN : 0);
 	if (asprintf(&options->package_description, "%s %s, as an update of %s", package->source,
 		     package->to, package->from) < 0)
 		options->package_description = NULL;
@@ -341,7 +342,7 @@ static int name_package(struct create_options *options, struct uspl_err *err)
 		return uspl_fail_nomem(err);
 	if (!options->id)
 		options->id = options->package_id;
-	if (!options->description && !options->build.partly)
+	if (!options->description && !options->build.series)
 		options->description = options->package_description;
 	return check_id(options, err);
 }
@@ -355,13 +356,12 @@ int options_fetch(struct create_options *options, struct uspl_err *err)
 
 	if (!options->package_spec)
 		return 0;
-	rc = package_fetch(options->package_spec, options->package_to, options->build.partly,
-			   package, err);
+	rc = package_fetch(options->package_spec, options->package_to, options->build.series,
+			   options->package_series, package, err);
 	if (rc)
 		return rc;
 	options->build.source = package->tree;
 	options->build.origin = package->origin;
-	options->build.series = options->build.partly;
 	options->against.of_package = true;
 	vec_for_each (&package->changes, change) {
 		rc = add_patch(options, change->path, file_basename(change->path), change->option,

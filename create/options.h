@@ -28,6 +28,7 @@ struct create_options {
 	const char
 		*shadow; /* "auto": new members become shadow variables; NULL: they are refused */
 	const char *package_spec, *package_to;  /* NULL: not given */
+	const char *package_series;             /* its changes one by one; NULL: its own patches */
 	struct package package;                 /* what options_fetch has fetched by them */
 	char *package_id, *package_description; /* what id and description point to then */
 	series_patches series;

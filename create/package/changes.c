@@ -3,7 +3,8 @@
 /*
  * A version that brings several fixes has a patch for each, as a rule at the end of its list. These
  * are applied, one after the other, to a copy of the older version, `c`. What the copy and the
- * newer version still differ in is the rest.
+ * newer version still differ in is the rest. Where a version brings all of them in one patch, or is
+ * upstream's next one, the user may have the single ones, as upstream's commits.
  */
 
 #include "create/package/changes.h"
@@ -58,8 +59,11 @@ int changes_whole(const char *folder, const struct source_package *from,
 	return write_difference(folder, "a", "difference", from, to, ret, ret_notes, err);
 }
 
+/* What came of a patch. */
+enum outcome { APPLIED, IN_SOURCE, NO_FIT };
+
 /* Applies a patch to the copy, if it fits as a whole. */
-static int try_patch(const char *copy, const struct series_patch *listed, bool *ret,
+static int try_patch(const char *copy, const struct series_patch *listed, enum outcome *ret,
 		     struct uspl_err *err)
 {
 	struct patch_file patch = { .name = file_basename(listed->path),
@@ -68,11 +72,30 @@ static int try_patch(const char *copy, const struct series_patch *listed, bool *
 				    .dry_run = true };
 	int rc = patch_apply(copy, &patch, err);
 
-	*ret = !rc;
-	if (rc)
-		return rc == -USPL_E_BUILD ? 0 : rc;
-	patch.dry_run = false;
-	return patch_apply(copy, &patch, err);
+	if (!rc) {
+		*ret = APPLIED;
+		patch.dry_run = false;
+		return patch_apply(copy, &patch, err);
+	}
+	if (rc != -USPL_E_BUILD)
+		return rc;
+	patch.reverse = patch.exact = true;
+	rc = patch_apply(copy, &patch, err);
+	if (rc && rc != -USPL_E_BUILD)
+		return rc;
+	*ret = rc ? NO_FIT : IN_SOURCE;
+	return 0;
+}
+
+/* What the user gives, by paths that hold wherever patch(1) runs. */
+static int read_given(const char *series, const char *tree, series_patches *ret,
+		      struct uspl_err *err)
+{
+	auto_free char *path = realpath(series, NULL);
+
+	if (!path)
+		return uspl_fail_errno(err, "cannot read '%s'", series);
+	return series_read(path, tree, ret, err);
 }
 
 /* The patches of the newer version that the older one hasn't applied. */
@@ -91,34 +114,33 @@ static int read_new_patches(const struct source_package *from, const struct sour
 }
 
 int changes_single(const char *folder, const struct source_package *from,
-		   const struct source_package *to, series_patches *ret, struct buf *ret_notes,
-		   struct uspl_err *err)
+		   const struct source_package *to, const char *series, series_patches *ret,
+		   struct buf *ret_notes, struct uspl_err *err)
 {
 	auto_free char *copy = file_join(folder, "c");
 	auto_series series_patches listed = { 0 };
 	const struct series_patch *patch;
 	int rc = copy ? tree_mirror(from->tree, copy, err) : uspl_fail_nomem(err);
 
+	if (!rc && series)
+		rc = read_given(series, from->tree, &listed, err);
+	else if (!rc && source_package_is_quilt(to))
+		rc = read_new_patches(from, to, &listed, err);
 	if (rc)
 		return rc;
-	if (source_package_is_quilt(to)) {
-		rc = read_new_patches(from, to, &listed, err);
-		if (rc)
-			return rc;
-	}
 	vec_for_each (&listed, patch) {
-		bool fits = false;
+		enum outcome outcome = NO_FIT;
 
-		rc = try_patch(copy, patch, &fits, err);
-		if (!rc && fits)
+		rc = try_patch(copy, patch, &outcome, err);
+		if (!rc && outcome == APPLIED)
 			rc = add_change(patch->path, patch->option, ret, err);
 		if (rc)
 			return rc;
-		if (!fits)
+		if (outcome == NO_FIT)
 			buf_addf(ret_notes,
-				 "'%s' doesn't apply to %s, and is a part of what is called "
-				 "'rest'\n",
-				 file_basename(patch->path), from->version);
+				 "'%s' doesn't apply to %s: what %s has of it is a part of what is "
+				 "called 'rest'\n",
+				 file_basename(patch->path), from->version, to->version);
 	}
 	rc = write_difference(folder, "c", "rest", from, to, ret, ret_notes, err);
 	return rc == -USPL_E_NO_CHANGE && ret->n ? 0 : rc;

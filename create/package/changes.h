@@ -18,11 +18,12 @@ int changes_whole(const char *folder, const struct source_package *from,
 		  struct uspl_err *err) uspl_must_check;
 /*
  * The same with a file for each patch that the newer version's list (debian/patches/series) has
- * more, in its order, and one, `rest`, for what differs beside them: patches that were taken out or
- * changed, a newer version of upstream's.
+ * more, or, with the path of a series (series_read), for each patch of that one which the older
+ * version hasn't; in their order, and one, `rest`, for what differs beside them: patches that were
+ * taken out or changed, a newer version of upstream's.
  */
 int changes_single(const char *folder, const struct source_package *from,
-		   const struct source_package *to, series_patches *ret, struct buf *ret_notes,
-		   struct uspl_err *err) uspl_must_check;
+		   const struct source_package *to, const char *series, series_patches *ret,
+		   struct buf *ret_notes, struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -100,12 +100,14 @@ static int fetch_sources(struct apt *apt, struct package *package, struct source
 }
 
 static int find_changes(struct package *package, const struct source_package *from,
-			const struct source_package *to, bool partly, struct uspl_err *err)
+			const struct source_package *to, bool single, const char *series,
+			struct uspl_err *err)
 {
 	auto_buf struct buf notes = { 0 };
 	char *rest, *line;
-	int rc = (partly ? changes_single : changes_whole)(package->folder, from, to,
-							   &package->changes, &notes, err);
+	int rc = single ? changes_single(package->folder, from, to, series, &package->changes,
+					 &notes, err)
+			: changes_whole(package->folder, from, to, &package->changes, &notes, err);
 
 	if (rc)
 		return rc;
@@ -134,8 +136,8 @@ static int fetch_files(struct package *package, const struct source_package *fro
 			package->source, package->from);
 }
 
-int package_fetch(const char *spec, const char *to, bool partly, struct package *ret,
-		  struct uspl_err *err)
+int package_fetch(const char *spec, const char *to, bool single, const char *series,
+		  struct package *ret, struct uspl_err *err)
 {
 	auto_apt struct apt apt = { 0 };
 	auto_dpkg dpkg_packages installed = { 0 };
@@ -165,7 +167,7 @@ int package_fetch(const char *spec, const char *to, bool partly, struct package 
 	rc = fetch_sources(&apt, ret, &older, &newer, err);
 	if (rc)
 		return rc;
-	rc = find_changes(ret, &older, &newer, partly, err);
+	rc = find_changes(ret, &older, &newer, single, series, err);
 	if (rc)
 		return rc;
 	rc = source_package_check_dependencies(&older, err);

@@ -21,7 +21,7 @@ struct package {
 	char *origin;    /* that source by its name, wherever it lies this time */
 	/*
 	 * What the newer source differs in: one file, or one for each patch that the newer version
-	 * has more, and last what these don't bring, if there is anything.
+	 * has more (or the user gives), and last what these don't bring, if there is anything.
 	 */
 	series_patches changes;
 	strvec files; /* as the older version ships them */
@@ -31,14 +31,14 @@ struct package {
 
 /*
  * Fetches everything. spec is "NAME" or "NAME=VERSION", NAME a binary or source package; without a
- * version it is the installed one that the update is for. partly: the changes are to be files of
- * their own. USPL_E_USAGE: no such names, no version
- * and nothing installed, or `to` isn't the later version; USPL_E_FILE: the archives don't have it;
- * USPL_E_BUILD: build dependencies are missing; USPL_E_NO_CHANGE: the versions don't differ in
- * code. The caller releases it also after a failure.
+ * version it is the installed one that the update is for. single: the changes are to be files of
+ * their own; those of `series`, the path of a list of patches, if there is one. USPL_E_USAGE: no
+ * such names, no version and nothing installed, or `to` isn't the later version; USPL_E_FILE: the
+ * archives don't have it; USPL_E_BUILD: build dependencies are missing; USPL_E_NO_CHANGE: the
+ * versions don't differ in code. The caller releases it also after a failure.
  */
-int package_fetch(const char *spec, const char *to, bool partly, struct package *ret,
-		  struct uspl_err *err) uspl_must_check;
+int package_fetch(const char *spec, const char *to, bool single, const char *series,
+		  struct package *ret, struct uspl_err *err) uspl_must_check;
 /*
  * A name for the update of the two versions, in the form of ids: SOURCE_FROM_TO, shortened with a
  * digest where it is too long for ids, to which so many characters as `room` are to be added.

@@ -115,7 +115,7 @@ shipped_start() {
 	create_package --package=answerd=1.0
 	expect_refused 2 '--package and --to go together'
 	create_package --package=answerd=1.0 --to=1.1 --patch=x
-	expect_refused 2 '--package brings source and patch'
+	expect_refused 2 '--package brings source and patch: --patch and --source'
 }
 
 @test "no archives to fetch from" {
@@ -243,6 +243,38 @@ many_build() {
 	done
 	[ "$(printf '%s\n' "${said[@]}")" = $'CVE-1.patch answer\nCVE-3.patch main\nrest greeting' ] ||
 		fail "the updates are: ${said[*]}"
+}
+
+@test "with a series: an update of each of its patches that the older version hasn't, and of the rest" {
+	quilt_make
+	local commits=$BATS_TEST_TMPDIR/commits path said=()
+	# A commit that the older version has, one in two files, and one that neither has a place for.
+	mkdir "$commits"
+	dpkg-source --no-check -x "$ARCHIVE/pool/many_1.0-1.dsc" "$BATS_TEST_TMPDIR/was"
+	cp "$BATS_TEST_TMPDIR/was/debian/patches/first.patch" "$commits/0001-first.patch"
+	cp -r "$BATS_TEST_TMPDIR/was" "$BATS_TEST_TMPDIR/now"
+	sed -i 's/n + 2/n + 20/' "$BATS_TEST_TMPDIR/now/answer.c"
+	sed -i 's/answer(40)/answer(41)/' "$BATS_TEST_TMPDIR/now/main.c"
+	(cd "$BATS_TEST_TMPDIR" && diff -ru was now) > "$commits/0002-both.patch" || :
+	sed 's/n + 2/n + 7/; s/n + 20/n + 8/' "$commits/0002-both.patch" > "$commits/0003-elsewhere.patch"
+
+	cd "$BATS_TEST_TMPDIR"
+	create_package --package=many=1.0-1 --to=1.0-2 --series=commits --prebuild="$BATS_TEST_TMPDIR/kept"
+	expect_status 1
+	expect_message "^note: '0003-elsewhere.patch' doesn't apply to 1.0-1: what 1.0-2 has of it is a part of what is called 'rest'"
+	expect_message "uspl-create: 'rest': .*'stored'"
+	[[ $stderr != *0001-first* && -z $output ]]
+	# The rest has the other form of the first patch, too: it is refused as a whole.
+	create_package --package=many=1.0-1 --to=1.0-2 --series=commits --partly --prebuild="$BATS_TEST_TMPDIR/kept"
+	expect_status 1
+	expect_message "note: left out: 'rest': .*'stored'"
+	[ "$output" = "$BATS_TEST_TMPDIR/out/uspl-many_1.0-1_1.0-2-1.tar.gz" ]
+	tool uspl-view --file="$output" --json
+	[[ $output == *'"source":"many","from":"1.0-1","to":"1.0-2","change":"0002-both.patch"'* ]]
+	[[ $output == *'"name":"answer"'* && $output == *'"name":"main"'* ]] || fail "$output"
+	rm "$BATS_TEST_TMPDIR/out/"*
+	create_package --package=many=1.0-1 --to=1.0-2 --series=nowhere
+	expect_refused 3 "cannot read 'nowhere'"
 }
 
 @test "--prebuild keeps the older version's build, though the package is unpacked anew each time" {
