@@ -45,6 +45,7 @@
 	"find . -type f \\( -name '*build-stamp' -o -name 'build-*-stamp' " \
 		"-o -name 'build-stamp-*' " \
 		"-o -name '*stamp-build*' -o -name 'stamp-*-build' \\) -delete && " \
+	"find . -type f -empty -regex '.*stamp[^/]*/[^/]*build[^/]*' -delete && " \
 	RULES_ENVIRONMENT
 #define ROOT "$(command -v fakeroot) "
 #define RULES RULES_BEFORE "debian/rules " \

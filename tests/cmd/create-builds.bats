@@ -111,6 +111,17 @@ debian_package() {
 	expect_update server limit
 }
 
+@test "a Debian source package whose rules keep stamps in a folder; a source that looks like one stays" {
+	printf '%s\n' '#!/usr/bin/make -f' 'build-arch: stamp-dir/build_server' 'stamp-dir/configure:' \
+		'	mkdir stamp-dir' '	touch $@' 'stamp-dir/build_server: stamp-dir/configure' '	test -e timestamps/build.h' \
+		'	$(MAKE)' '	touch $@' | debian_package
+	mkdir timestamps
+	echo '/* nothing */' > timestamps/build.h
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+}
+
 @test "a Debian source package: what autoconf has made is made anew only where the patch may change it" {
 	export COUNT=$BATS_TEST_TMPDIR/count
 	# As dh_autoreconf does it.
