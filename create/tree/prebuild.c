@@ -33,8 +33,8 @@
 
 /* What decides how compilers work, beside the tree. */
 static const char *const variables[] = {
-	"CC",      "CXX",      "LD",    "CFLAGS",       "CXXFLAGS",       "LDLIBS",
-	"LDFLAGS", "CPPFLAGS", "CPATH", "LIBRARY_PATH", "DEB_BUILD_PATH",
+	"CC",     "CXX",     "LD",       "CFLAGS", "CXXFLAGS",
+	"LDLIBS", "LDFLAGS", "CPPFLAGS", "CPATH",  "LIBRARY_PATH",
 };
 /* What PATH finds under these names counts, not PATH itself: each shell has its own. */
 static const char *const compilers[] = {
@@ -77,6 +77,26 @@ static int add_file(struct state *state, const char *name, const struct stat *st
 		     (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec) < 0)
 		line = NULL;
 	return add_line(state, line, err);
+}
+
+/* What Debian's rules, and dpkg-buildflags for them, may go by. */
+static int add_deb_variables(struct state *state, struct uspl_err *err)
+{
+	static const char start[] = "DEB_";
+
+	for (char **variable = environ; *variable; variable++) {
+		auto_free char *name = strndup(*variable, strcspn(*variable, "="));
+		int rc;
+
+		if (!name)
+			return uspl_fail_nomem(err);
+		if (strncmp(name, start, strlen(start)) != 0)
+			continue;
+		rc = add_value(state, name, getenv(name), err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /* Behind a launcher in disguise (a link gcc to ccache) the next one of that name counts, too. */
@@ -186,6 +206,9 @@ static int add_lines(struct state *state, const struct recipe *recipe, struct us
 		if (rc)
 			return rc;
 	}
+	rc = add_deb_variables(state, err);
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < ARRAY_SIZE(compilers); i++) {
 		rc = add_compiler(state, compilers[i], err);
 		if (rc)

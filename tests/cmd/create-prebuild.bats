@@ -102,6 +102,10 @@ expect_create() {
 	expect_message "'CFLAGS' isn't"
 	CFLAGS=-O2 expect_create 4 other other --build='make CFLAGS=-O1'
 	expect_message "'the command' isn't"
+	# What dpkg-buildflags and rules go by: profiles and options.
+	CFLAGS=-O2 DEB_BUILD_PROFILES=nodoc expect_create 4 other other --build='make CFLAGS=-O1'
+	expect_message "'DEB_BUILD_PROFILES' isn't"
+	CFLAGS=-O2 DEB_BUILD_PROFILES=nodoc expect_create 1 limit limit --build='make CFLAGS=-O1'
 }
 
 @test "a first build that failed is no build" {
