@@ -248,7 +248,7 @@ many_build() {
 @test "with a series: an update of each of its patches that the older version hasn't, and of the rest" {
 	quilt_make
 	local commits=$BATS_TEST_TMPDIR/commits path said=()
-	# A commit that the older version has, one in two files, and one that neither has a place for.
+	# A commit that the older version has, one in two files, one that has no place in either.
 	mkdir "$commits"
 	dpkg-source --no-check -x "$ARCHIVE/pool/many_1.0-1.dsc" "$BATS_TEST_TMPDIR/was"
 	cp "$BATS_TEST_TMPDIR/was/debian/patches/first.patch" "$commits/0001-first.patch"
