@@ -122,6 +122,16 @@ debian_package() {
 	expect_update server limit
 }
 
+@test "a Debian source package whose rules copy the sources once: refused; a command that copies them each time" {
+	printf '%s\n' '#!/usr/bin/make -f' 'build-arch: copy-stamp' '	$(MAKE) -C copy' 'copy-stamp:' '	mkdir copy' \
+		'	cp -a *.c *.h Makefile copy' '	touch $@' | debian_package
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+	TOOL_SECONDS=180 create_in
+	expect_refused 1 "the patch changes 'limit.c', but the build compiled nothing after it"
+	TOOL_SECONDS=180 create_in --build='mkdir -p copy && cp -a *.c *.h Makefile copy && make -C copy'
+	expect_update server limit
+}
+
 @test "a Debian source package: what autoconf has made is made anew only where the patch may change it" {
 	export COUNT=$BATS_TEST_TMPDIR/count
 	# As dh_autoreconf does it.
