@@ -4,7 +4,8 @@
 # drive/PACKAGE.bash says how the package's programs are run. It defines
 #
 #   start PROGRAM   starts the program that has the target of that name in it, from $tree, in the
-#                   folder $room, and returns when it answers; TARGET is its pid
+#                   folder $room, and returns when it answers; TARGET is its pid. It fails at once
+#                   if it has no such program: then it is asked for the update's next target
 #   load            puts it under load in the background; LOAD is the pid of what makes it, which
 #                   says `REQUESTS LOST` in its last line when it gets SIGTERM, and may add a byte
 #                   to $room/done for each request
@@ -39,6 +40,14 @@ load_by() {
 		echo "$n $lost"
 	) >"$room/load" &
 	LOAD=$!
+}
+
+# added_file PATCH PATH - a file that the package's patch adds, for its own tests
+added_file() {
+	awk -v path="$2" '
+		/^\+\+\+ / { inside = substr($2, index($2, "/") + 1) == path; next }
+		/^(--- |diff |Index: )/ { inside = 0 }
+		inside && /^\+/ { print substr($0, 2) }' "$tree/debian/patches/$1"
 }
 
 # ---- a library, in a program of drive/PACKAGE.c ----
@@ -168,20 +177,24 @@ update_of() {
 
 # play PACKAGE PATCH - the update of this fix
 play() {
-	local driver=$corpus/drive/$1.bash update target
+	local driver=$corpus/drive/$1.bash update targets target
 	update=$(update_of "$outcomes/$1/$2")
 	[[ -e $driver ]] || { echo 'result=no driver' && return; }
-	target=$("${create%-create}-view" --json --file="$update" |
-		grep -oE '"targets":\[\{"name":"[^"]*"' | cut -d'"' -f6)
+	targets=$("${create%-create}-view" --json --file="$update" |
+		grep -oE '"name":"[^"]*","path":' | cut -d'"' -f4)
 	(
 		set +e
 		tree=$work/$1/tree room=$work/$1/room TARGET='' LOAD=''
-		rm -rf "$room"
-		mkdir -p "$room"
 		trap stop_all EXIT
 		# shellcheck source=/dev/null
 		source "$driver"
-		start "${target##*/}" || { echo "result=no driver for $target" && exit; }
+		for target in $targets; do
+			rm -rf "$room"
+			mkdir -p "$room"
+			start "${target##*/}" && break
+			stop_all
+		done
+		[[ $TARGET ]] || { echo "result=no driver for ${targets//$'\n'/, }" && exit; }
 		load
 		rounds "$update" "$2"
 	)

@@ -10,7 +10,8 @@
  *
  * One thread does the work. A result that isn't the first one's is a request that was lost.
  * `count` prints the requests and the lost ones, `probe NAME` what probe says. A child is asked:
- * what a library does without its fix may be a crash.
+ * what a library does without its fix may be a crash. It is made between two requests, so that no
+ * lock of the library is held in it for ever.
  */
 #ifndef USPL_CORPUS_DRIVE_H
 #define USPL_CORPUS_DRIVE_H
@@ -29,6 +30,10 @@ const char *probe(const char *fix);
 
 static volatile unsigned long drive_requests, drive_lost;
 
+/* Held while there is a request; and by the thread that is to be next, so that none is passed by. */
+static pthread_mutex_t drive_turn = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t drive_next = PTHREAD_MUTEX_INITIALIZER;
+
 /* For results: FNV-1a. */
 static inline unsigned long digest(unsigned long sum, const void *data, size_t len)
 {
@@ -39,10 +44,19 @@ static inline unsigned long digest(unsigned long sum, const void *data, size_t l
 	return sum;
 }
 
+static void drive_begin(void)
+{
+	pthread_mutex_lock(&drive_next);
+	pthread_mutex_lock(&drive_turn);
+	pthread_mutex_unlock(&drive_next);
+}
+
 static void *drive_work(void *expected)
 {
 	for (;;) {
+		drive_begin();
 		drive_lost += work() != *(unsigned long *)expected;
+		pthread_mutex_unlock(&drive_turn);
 		drive_requests++;
 	}
 	return NULL;
@@ -52,8 +66,11 @@ static void drive_probe(const char *fix)
 {
 	const struct rlimit no_core = { 0, 0 };
 	int status;
-	pid_t child = fork();
+	pid_t child;
 
+	drive_begin();
+	child = fork();
+	pthread_mutex_unlock(&drive_turn);
 	if (!child) {
 		const char *says;
 
