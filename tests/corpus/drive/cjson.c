@@ -18,11 +18,23 @@ unsigned long work(void)
 	return sum;
 }
 
+/* A number with more digits than the old buffer had room for. */
+static const char *many_digits(void)
+{
+	char number[101];
+
+	memset(number, '1', 100);
+	number[100] = '\0';
+	return cJSON_ParseWithOpts(number, NULL, 1) ? "new" : "old";
+}
+
 const char *probe(const char *fix)
 {
 	cJSON *list = cJSON_CreateArray();
 	int i;
 
+	if (!strcmp(fix, "0001-allocate-memory-for-the-temporary-buffer.patch"))
+		return many_digits();
 	if (strcmp(fix, "CVE-2025-57052.patch") != 0)
 		return "";
 	for (i = 0; i < 40; i++)

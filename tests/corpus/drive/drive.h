@@ -30,7 +30,7 @@ const char *probe(const char *fix);
 
 static volatile unsigned long drive_requests, drive_lost;
 
-/* Held while there is a request; and by the thread that is to be next, so that none is passed by. */
+/* Held while there is a request; and by the thread that is next, so that none is passed by. */
 static pthread_mutex_t drive_turn = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t drive_next = PTHREAD_MUTEX_INITIALIZER;
 

@@ -57,6 +57,28 @@ static const char *deep(void)
 	return "new";
 }
 
+static void XMLCALL seen(void *data, const XML_Char *name, const XML_Char **attributes)
+{
+	(void)attributes;
+	*(int *)data += !strcmp(name, "b");
+}
+
+/* Is a long tag that has ended with few bytes more parsed at once, or not yet? */
+static const char *deferred(void)
+{
+	XML_Parser parser = XML_ParserCreate(NULL);
+	static char begin[4100] = "<b c='";
+	int tags = 0;
+
+	memset(begin + strlen(begin), 'x', 4000);
+	XML_SetUserData(parser, &tags);
+	XML_SetElementHandler(parser, seen, NULL);
+	XML_Parse(parser, "<a>", 3, 0);
+	XML_Parse(parser, begin, (int)strlen(begin), 0);
+	XML_Parse(parser, "'/>", 3, 0);
+	return tags ? "old" : "new";
+}
+
 const char *probe(const char *fix)
 {
 	XML_Parser parser = XML_ParserCreate(NULL);
@@ -68,6 +90,8 @@ const char *probe(const char *fix)
 	}
 	if (!strcmp(fix, "expat-2.5.0-CVE-2024-50602.patch"))
 		return XML_StopParser(parser, XML_TRUE) == XML_STATUS_ERROR ? "new" : "old";
+	if (!strcmp(fix, "expat-2.5.0-CVE-2023-52425.patch"))
+		return deferred();
 	if (!strcmp(fix, "expat-2.5.0-CVE-2024-8176.patch"))
 		return deep();
 	return "";

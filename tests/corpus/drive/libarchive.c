@@ -134,6 +134,98 @@ static const char *cut_off(void)
 	return skim(archive, &headers) == ARCHIVE_FATAL ? "new" : "old";
 }
 
+/* Opens `reference`, the file of the fix's own test. */
+static struct archive *open_reference(void)
+{
+	struct archive *archive = archive_read_new();
+
+	archive_read_support_format_all(archive);
+	archive_read_support_filter_all(archive);
+	return archive_read_open_filename(archive, "reference", 10240) == ARCHIVE_OK ? archive
+										     : NULL;
+}
+
+/*
+ * Reads it with all data: the last status. What needs more than three seconds of a processor
+ * doesn't end, and is ended.
+ */
+static int read_reference(void)
+{
+	const struct rlimit seconds = { 3, 3 };
+	struct archive *archive = open_reference();
+	struct archive_entry *entry;
+	const void *block;
+	size_t len;
+	la_int64_t at;
+	int status;
+
+	setrlimit(RLIMIT_CPU, &seconds);
+	while ((status = archive_read_next_header(archive, &entry)) == ARCHIVE_OK) {
+		while ((status = archive_read_data_block(archive, &block, &len, &at)) == ARCHIVE_OK)
+			;
+		if (status == ARCHIVE_FATAL)
+			break;
+	}
+	return status;
+}
+
+static long long largest_member(void)
+{
+	struct archive *archive = open_reference();
+	struct archive_entry *entry;
+	long long largest = 0;
+
+	while (archive_read_next_header(archive, &entry) == ARCHIVE_OK)
+		if (archive_entry_size(entry) > largest)
+			largest = archive_entry_size(entry);
+	return largest;
+}
+
+/* How many characters of a folder's long name are in the header that all readers understand? */
+static const char *short_name(void)
+{
+	static char path[122];
+	struct archive *archive = archive_write_new();
+	struct archive_entry *entry = archive_entry_new();
+	size_t used = 0, at;
+
+	memset(path, 's', 120);
+	path[120] = '/';
+	archive_write_set_format_pax(archive);
+	archive_write_add_filter_none(archive);
+	archive_write_open_memory(archive, room, sizeof(room), &used);
+	archive_entry_set_pathname(entry, path);
+	archive_entry_set_filetype(entry, AE_IFDIR);
+	archive_entry_set_perm(entry, 0755);
+	archive_write_header(archive, entry);
+	archive_write_close(archive);
+	for (at = 0; at + 512 <= used; at += 512)
+		if (room[at + 156] == '5' && room[at] == 's') {
+			path[99] = '\0';
+			return strncmp(room + at, path, 99) ? "new" : "old";
+		}
+	return "";
+}
+
+/* A member that is so long that its encryption has no room behind it. */
+static const char *encrypted(void)
+{
+	struct archive *archive = archive_write_new();
+	struct archive_entry *entry = archive_entry_new();
+	size_t used = 0;
+
+	archive_write_set_format_zip(archive);
+	archive_write_zip_set_compression_store(archive);
+	if (archive_write_set_options(archive, "zip:encryption=zipcrypt") != ARCHIVE_OK ||
+	    archive_write_set_passphrase(archive, "secret") != ARCHIVE_OK ||
+	    archive_write_open_memory(archive, room, sizeof(room), &used) != ARCHIVE_OK)
+		return "";
+	archive_entry_set_pathname(entry, "long");
+	archive_entry_set_filetype(entry, AE_IFREG);
+	archive_entry_set_size(entry, INT64_MAX - 5);
+	return archive_write_header(archive, entry) == ARCHIVE_FAILED ? "new" : "old";
+}
+
 const char *probe(const char *fix)
 {
 	static const char warc[] = "WARC/1.0\r\nWARC-Type: conversion\r\n"
@@ -144,6 +236,16 @@ const char *probe(const char *fix)
 
 	if (!strcmp(fix, "CVE-2025-5918_1.patch"))
 		return cut_off();
+	if (!strcmp(fix, "CVE-2025-5915.patch"))
+		return read_reference() == ARCHIVE_FATAL ? "new" : "old";
+	if (!strcmp(fix, "CVE-2025-5917.patch"))
+		return short_name();
+	if (!strcmp(fix, "CVE-2026-4111-2.patch"))
+		return read_reference() < ARCHIVE_OK ? "new" : "";
+	if (!strcmp(fix, "CVE-2026-4426_CVE-2026-5121.patch"))
+		return largest_member() < 1024 * 1024 ? "new" : "old";
+	if (!strcmp(fix, "CVE-2026-16517.patch"))
+		return encrypted();
 	if (strcmp(fix, "CVE-2025-5916.patch") != 0)
 		return "";
 	archive_read_support_format_warc(archive);

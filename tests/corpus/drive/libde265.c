@@ -4,6 +4,7 @@
 #include "drive.h"
 
 #include <libde265/de265.h>
+#include <sys/stat.h>
 
 unsigned long work(void)
 {
@@ -35,8 +36,27 @@ unsigned long work(void)
 	return sum;
 }
 
+/* Is a picture's set of parameters written down (to standard error) that was found to be none? */
+static const char *invalid_set(void)
+{
+	static const uint8_t set[] = { 0, 0, 1, 0x44, 1, 0xff, 0xff, 0xff, 0xff };
+	de265_decoder_context *decoder = de265_new_decoder();
+	struct stat st = { 0 };
+	int more = 1;
+
+	if (!freopen("sets", "w", stderr))
+		return "";
+	de265_set_parameter_int(decoder, DE265_DECODER_PARAM_DUMP_PPS_HEADERS, STDERR_FILENO);
+	de265_push_data(decoder, set, sizeof(set), 0, NULL);
+	de265_flush_data(decoder);
+	while (more && de265_decode(decoder, &more) == DE265_OK)
+		;
+	fflush(stderr);
+	fstat(STDERR_FILENO, &st);
+	return st.st_size ? "old" : "new";
+}
+
 const char *probe(const char *fix)
 {
-	(void)fix;
-	return "";
+	return strcmp(fix, "CVE-2023-43887.patch") ? "" : invalid_set();
 }

@@ -3,6 +3,7 @@
 
 #include "drive.h"
 
+#include <malloc.h>
 #include <yajl/yajl_gen.h>
 #include <yajl/yajl_tree.h>
 
@@ -36,8 +37,37 @@ unsigned long work(void)
 	return sum;
 }
 
+/* Is what was read of a document that breaks off freed? */
+static const char *broken_off(void)
+{
+	char error[256];
+	size_t before;
+	int i;
+
+	yajl_tree_parse("{\"key\": [[1, 2", error, sizeof(error));
+	before = mallinfo2().uordblks;
+	for (i = 0; i < 1000; i++)
+		yajl_tree_parse("{\"key\": [[1, 2", error, sizeof(error));
+	return mallinfo2().uordblks - before < 10000 ? "new" : "old";
+}
+
+/*
+ * The first half of a pair without the second one, at a string's end, and text that was decoded
+ * before behind it.
+ */
+static const char *half_a_pair(void)
+{
+	static const char text[] = "[\"\\ud83dx\"]";
+	char error[256];
+	yajl_val tree = yajl_tree_parse(text, error, sizeof(error));
+	const char *first = tree ? YAJL_GET_STRING(tree->u.array.values[0]) : NULL;
+
+	return !first ? "" : !strcmp(first, "?x") ? "new" : "old";
+}
+
 const char *probe(const char *fix)
 {
-	(void)fix;
-	return "";
+	if (!strcmp(fix, "CVE-2017-16516.patch"))
+		return half_a_pair();
+	return strcmp(fix, "CVE-2023-33460.patch") ? "" : broken_off();
 }
