@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # jq.bash - drives one jq that reads documents from a pipe, without end
-# shellcheck shell=bash disable=SC2034,SC2154 # play.bash uses and sets these
+# shellcheck shell=bash disable=SC2016,SC2034,SC2154 # play.bash uses and sets these
 JQ_FILTER='if . == "deep" then (try (null | getpath([range(10001) | 0]) | "old") catch "new")
+	elif . == "merge" then (try (reduce range(10001) as $i ({}; {a: .}) | . * . | "old") catch "new")
 	elif . == "seed" then [{"a": 1} * {"a": 2}, ([range(100)] | map({(tostring): .}) | add | length)]
 	else {n: .n, half: (.n / 2), s: ("x" * 3),
 	o: ({"a": {"b": 1}} * {"a": {"c": 2}}), l: ([.n, 1, 2] | sort)} end'
@@ -35,6 +36,8 @@ ask_in_turn() {
 } 6>"$room/turn"
 
 behaves() {
-	[[ $1 == CVE-2026-33947.patch ]] || return 0
-	ask_in_turn '"deep"' | tr -d '"'
+	case $1 in
+	CVE-2026-33947.patch) ask_in_turn '"deep"' | tr -d '"' ;;
+	CVE-2026-43896.patch) ask_in_turn '"merge"' | tr -d '"' ;;
+	esac
 }
