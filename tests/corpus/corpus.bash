@@ -124,7 +124,7 @@ try() {
 
 # try_series PACKAGE FIRST FIXES - the same for many fixes at once, by one uspl-create that builds
 # the tree once and goes through the series (--partly). A fix that is refused is left out of the
-# tree of those behind it, which may make another update of these.
+# tree of those behind it, which may make another update of these. --keep as above.
 try_series() {
 	local package=$1 place=$work/$1 updates=$work/updates/$1
 	local number=0 digits patch into status update
@@ -134,11 +134,11 @@ try_series() {
 	series "$package" | sed -n "\|^$2\t|,\$p" | tr '\t' ' ' >"$list"
 	# They are numbered from the first one on.
 	if [[ ! -e $first || $(<"$first") != "$2" || ($create -nt $first && ! ${KEEP:-}) ]]; then
-		rm -rf "$updates"
+		rm -rf "$updates" "$place/build"
 		mkdir -p "$updates"
 		# shellcheck disable=SC2046 # words
 		PATH=$work/bin:$PATH timeout "$((minutes * 4))m" "$create" --source="$place/tree" \
-			--series="$list" --partly $(recipe "$package" 6) \
+			--series="$list" --partly $(recipe "$package" 6) --keep="$place/build" \
 			--build="$(recipe "$package" 5)" --id=corpus --output="$updates" \
 			>"$updates/log" 2>&1 || true
 		echo "$2" >"$first"
