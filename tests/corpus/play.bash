@@ -29,6 +29,7 @@ until_true() {
 # load_by COMMAND... - for load: a load that gives the command again and again; if it fails, a
 # request was lost. The command may count by $n, the requests before it
 load_by() {
+	: >"$room/done"
 	(
 		trap 'ended=yes' TERM
 		ended='' n=0 lost=0
