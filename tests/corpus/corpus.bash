@@ -155,8 +155,9 @@ try_series() {
 			status=0
 		elif grep -qF "/$patch': the patch changes no code" "$updates/log"; then
 			status=5
-		elif grep -F "left out: '" "$updates/log" | grep -qF "/$patch': "; then
-			status=1
+		elif grep -F "left out: '" "$updates/log" | grep -F "/$patch': " |
+			grep -qvF "/$patch' doesn't apply: "; then
+			status=1 # itself, and not for a fix before it that was left out
 		else
 			continue
 		fi
