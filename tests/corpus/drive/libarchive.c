@@ -236,8 +236,6 @@ const char *probe(const char *fix)
 
 	if (!strcmp(fix, "CVE-2025-5918_1.patch"))
 		return cut_off();
-	if (!strcmp(fix, "CVE-2025-5915.patch"))
-		return read_reference() == ARCHIVE_FATAL ? "new" : "old";
 	if (!strcmp(fix, "CVE-2025-5917.patch"))
 		return short_name();
 	if (!strcmp(fix, "CVE-2026-4111-2.patch"))
