@@ -51,8 +51,9 @@ behaves() {
 	case $1 in
 	0001-Limiting-output-buffer-*) limited ;;
 	0006-CVE-2025-32023.patch)
-		# More registers than there are, so many that their number begins anew, and is right.
-		script="local char, rep = string.char, string.rep redis.call('SET', 'hll', "
+		# More registers than there are: so many that their number begins anew.
+		script='local char, rep = string.char, string.rep '
+		script+="redis.call('SET', 'hll', "
 		script+="'HYLL' .. char(1) .. rep(char(0), 11) .. rep(char(127, 255), 262145)) "
 		script+='return 1'
 		told "EVAL \"$script\" 0" '*' >/dev/null
