@@ -11,8 +11,9 @@
  * also where it lists no children.
  *
  * That is done once. From then on only those that were found come into question, and what was born
- * since. The kernel gives out ids in rising order (alloc_pid in kernel/pid.c): each id between the
- * last one of then and the last one of now is asked about, whatever its parent is.
+ * since. The kernel gives out ids in rising order (alloc_pid in kernel/pid.c), and begins anew
+ * behind the highest (kernel.pid_max): each id between the last one of then and the last one of now
+ * is asked about, whatever its parent is; if it has begun anew in between, all are looked for again.
  */
 
 #include "thread/vm_sharers.h"
@@ -36,6 +37,8 @@
 #define BORN_MAX 1000
 /* More than are born at the same moment. */
 #define BIRTHS 64
+/* Ids can't have gone all the way round by then: there are 32768 or more (kernel.pid_max). */
+#define AGE_MAX_NS 100000000ll
 
 /*
  * By what /proc/PID/statm has, which every user may read: the sizes of all memory and of that which
@@ -162,15 +165,18 @@ static long last_id(void)
 bool vm_sharers_none_since(const struct proc *proc, struct vm_sharers *vm_sharers)
 {
 	long since = vm_sharers->last_id, now = last_id();
+	int64_t before_ns = vm_sharers->looked_ns;
 	size_t n = vm_sharers->n_seen;
 
 	/* Before they are looked for: what is born meanwhile is asked about the next time. */
 	vm_sharers->last_id = now;
-	if (vm_sharers->known && since >= 0 && now >= since && now - since <= BORN_MAX) {
+	vm_sharers->looked_ns = clock_now_ns();
+	if (vm_sharers->known && vm_sharers->looked_ns - before_ns <= AGE_MAX_NS && since >= 0 &&
+	    now >= since && now - since <= BORN_MAX) {
 		/* Those that were seen and still share it, and those that were born since. */
 		vm_sharers->n_seen = 0;
 		for (size_t i = 0; i < n; i++)
-			if (vm_sharers->seen[i] <= since)
+			if (vm_sharers->seen[i] <= since || vm_sharers->seen[i] > now)
 				see(vm_sharers, proc, vm_sharers->seen[i]);
 		for (long id = since + 1; id <= now; id++)
 			see(vm_sharers, proc, (pid_t)id);
@@ -178,9 +184,10 @@ bool vm_sharers_none_since(const struct proc *proc, struct vm_sharers *vm_sharer
 		vm_sharers->n_seen = 0;
 		find_all(vm_sharers, proc);
 		/* So are, once, those that have an id by now, but weren't there yet. */
-		vm_sharers->last_id = now < BIRTHS ? now : now - BIRTHS;
+		vm_sharers->last_id = now - BIRTHS;
 	}
-	vm_sharers->known = vm_sharers->n_seen < VM_SHARERS_MAX;
+	/* Where ids have just begun anew, some of these are among the highest. */
+	vm_sharers->known = vm_sharers->n_seen < VM_SHARERS_MAX && vm_sharers->last_id > 0;
 	vm_sharers->found = vm_sharers->n_seen ? vm_sharers->seen[0] : 0;
 	return !vm_sharers->found;
 }

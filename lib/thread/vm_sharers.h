@@ -18,7 +18,8 @@ struct vm_sharers {
 	bool known; /* all that there were have been looked for */
 	/* that the kernel had given to a process or thread before that; -1: not known */
 	long last_id;
-	pid_t found; /* one of them, 0 if there was none */
+	int64_t looked_ns; /* when that was */
+	pid_t found;       /* one of them, 0 if there was none */
 	/* those that there were at the last look; if it is full, there may be others */
 	pid_t seen[VM_SHARERS_MAX];
 	size_t n_seen;

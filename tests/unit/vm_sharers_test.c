@@ -2,10 +2,12 @@
 // vm_sharers_test.c - processes that share a process's memory are found wherever they are, and
 // waited for
 
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -172,6 +174,62 @@ static void test_birth(const char *what, void (*body)(void))
 	proc_free(proc);
 }
 
+/* Sets what id the next process gets, in this pid namespace. */
+static bool set_next_id(const char *id)
+{
+	int fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+	bool set = fd >= 0 && write(fd, id, strlen(id)) == (ssize_t)strlen(id);
+
+	close(fd);
+	return set;
+}
+
+/* Ids begin anew after the highest, here from 20000 on, which the child still has. */
+static int test_ids(void)
+{
+	struct vm_sharers vm_sharers = { 0 };
+	struct proc *proc = NULL;
+	pid_t pid;
+
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("proc", "/proc", "proc", 0, NULL) || !set_next_id("20000"))
+		return 77;
+	pid = start_target(a_child, &proc);
+	if (!pid || talk->child < 20000 || !set_next_id("200"))
+		return 77;
+	for (int i = 0; i < 5; i++) {
+		if (vm_sharers_none_since(proc, &vm_sharers))
+			return 1;
+		waitpid(fork() ?: (_exit(0), 0), NULL, 0);
+	}
+	finish(pid);
+	proc_free(proc);
+	return 0;
+}
+
+/* In a pid namespace of its own, if it may have one. */
+static void test_ids_begin_anew(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (unshare(CLONE_NEWPID | CLONE_NEWNS))
+			_exit(77);
+		pid = fork();
+		if (!pid)
+			_exit(test_ids());
+		waitpid(pid, &status, 0);
+		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 2);
+	}
+	waitpid(pid, &status, 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		ok(true, "ids begin anew (skipped: no namespace can be made here)");
+	else
+		ok(WIFEXITED(status) && !WEXITSTATUS(status),
+		   "a child with a higher id than the last one is found again and again");
+}
+
 static int run_tests(void)
 {
 	struct vm_sharers vm_sharers = { 0 };
@@ -189,6 +247,7 @@ static int run_tests(void)
 	test_found("a child in vfork()", in_vfork);
 	test_birth("a child", nobody_and_then_a_child);
 	test_birth("a child whose parent has ended", nobody_and_then_an_orphan);
+	test_ids_begin_anew();
 	return tap_done();
 }
 
