@@ -308,7 +308,7 @@ bool safety_warm_unwinder(struct safety *safety, struct sampler *sampler)
 	struct safety_finding unused;
 	struct thread_sample seen;
 
-	if (!sampler_arm(sampler) || !sampler_await(sampler, clock_now_ns() + REHEARSAL_NS, &seen))
+	if (!sampler_await(sampler, clock_now_ns() + REHEARSAL_NS, &seen))
 		return false;
 	safety_check_sample(safety, sampler->tid, &seen, &unused);
 	return true;

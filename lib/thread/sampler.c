@@ -107,9 +107,12 @@ bool sampler_take(struct sampler *sampler, int64_t since, struct thread_sample *
 bool sampler_await(struct sampler *sampler, int64_t deadline, struct thread_sample *ret)
 {
 	struct pollfd noted = { .fd = sampler->fd, .events = POLLIN };
+	/* Before it is armed: the one note may come before the next line. */
 	int64_t since = clock_now_ns(), left;
 	bool taken;
 
+	if (!sampler_arm(sampler))
+		return false;
 	do {
 		taken = sampler_take(sampler, since, ret);
 		left = deadline - clock_now_ns();

@@ -4,7 +4,7 @@
  *
  *     sampler_open    a sampler through which one thread can be seen
  *     sampler_arm     the thread is noted once, when it has run for 25 us, in user mode
- *     sampler_take    what has been noted; or sampler_await, which waits for it
+ *     sampler_take    what has been noted; or sampler_await, which does both
  *     sampler_close
  *
  * The kernel copies the registers and the stack in a clock's interrupt (perf_event_open(2),
@@ -46,7 +46,7 @@ bool sampler_arm(struct sampler *sampler);
  * it.
  */
 bool sampler_take(struct sampler *sampler, int64_t since, struct thread_sample *ret);
-/* Waits for a note from now on, until the deadline (CLOCK_MONOTONIC, ns). */
+/* Arms it, and waits for the note until the deadline (CLOCK_MONOTONIC, ns). */
 bool sampler_await(struct sampler *sampler, int64_t deadline, struct thread_sample *ret);
 
 #endif

@@ -90,7 +90,7 @@ static bool see(pid_t tid, int64_t deadline, struct thread_sample *ret)
 
 	if (!sampler_open(&sampler, tid))
 		return false;
-	taken = sampler_arm(&sampler) && sampler_await(&sampler, deadline, ret);
+	taken = sampler_await(&sampler, deadline, ret);
 	sampler_close(&sampler);
 	return taken;
 }
@@ -107,16 +107,13 @@ static void test_since(void)
 	for (int i = 0; i < 50; i++) {
 		int64_t since;
 
-		if (!sampler_arm(&sampler) ||
-		    !sampler_await(&sampler, clock_now_ns() + PATIENCE_NS, &thread_sample))
+		if (!sampler_await(&sampler, clock_now_ns() + PATIENCE_NS, &thread_sample))
 			break;
 		since = clock_now_ns() + 1000000000;
 		early |= sampler_take(&sampler, since, &thread_sample);
 	}
 	ok(!early, "notes from before the time that is asked for aren't taken");
-	ok(sampler_arm(&sampler) &&
-		   sampler_await(&sampler, clock_now_ns() + PATIENCE_NS, &thread_sample),
-	   "later ones are");
+	ok(sampler_await(&sampler, clock_now_ns() + PATIENCE_NS, &thread_sample), "later ones are");
 	sampler_close(&sampler);
 	finish(pid);
 }
