@@ -7,10 +7,15 @@
 #include "record/chain_slot.h"
 #include "record/probe_records.h"
 #include "record/region_entry.h"
+#include "record/registry.h"
 #include "record/trace_records.h"
 
 _Static_assert(OWNERS_HIDDEN_MAX == USPL_MARK_SHADOWS + 1,
 	       "the tracer's shadow, and one for each session of markers");
+
+#define SHADOW_LEN (2 * USPL_TRACE_CHUNK)
+/* Those of several chunks in a row are one mapping, but none is as large as that. */
+#define SHADOWS_MAX (1ull << 30)
 
 struct owners {
 	const struct proc *proc;
@@ -195,23 +200,105 @@ static int add_memory(owners_memory_vec *memory, taddr start, uint64_t len, stru
 	return 0;
 }
 
-int owners_find_memory(const struct proc *proc, owners_memory_vec *ret, struct uspl_err *err)
+/*
+ * The shadows of stacks that threads have gone through. One that a thread is about to map isn't
+ * there yet, or something else is.
+ */
+static int add_shadows(const struct proc *proc, const struct uspl_trace_shared_map *mark,
+		       owners_memory_vec *memory, struct uspl_err *err)
 {
-	auto_session struct trace_session session = { 0 };
-	const struct trace_region *region;
-	int rc = trace_session_read(proc, &session, err);
+	uint64_t chunks[USPL_TRACE_CHUNKS];
+	int rc = proc_charge(proc, 1, sizeof(chunks), err);
 
-	if (rc)
-		return rc;
-	vec_for_each (&session.regions, region) {
-		const struct uspl_trace_region *head = &region->head;
+	if (!rc)
+		rc = proc_read(proc, mark->chunks, chunks, sizeof(chunks), err);
+	for (size_t i = 0; !rc && i < USPL_TRACE_CHUNKS; i++)
+		if (chunks[i] && !(chunks[i] % USPL_TRACE_CHUNK))
+			rc = add_memory(memory, USPL_TRACE_SHADOW(chunks[i]) ^ mark->shadow,
+					SHADOW_LEN, err);
+	return rc;
+}
 
-		rc = add_memory(ret, head->config, head->listen_config_len, err);
-		if (rc)
-			return rc;
-		rc = add_memory(ret, head->tables, head->tables_len, err);
+static bool has_writable(const struct proc *proc, taddr start, uint64_t len)
+{
+	size_t i = vec_lower_bound(&proc->maps, it, it->end <= start);
+
+	for (; i < proc->maps.n && proc->maps.items[i].start < start + len; i++)
+		if (proc->maps.items[i].write)
+			return true;
+	return false;
+}
+
+/* True for the place of a shadow of memory that may be a stack. */
+static bool is_shadow_of_some(const struct proc *proc, taddr shadow)
+{
+	const uint64_t bit = 1ull << USPL_TRACE_SHADOW_BIT, lost = bit / 2;
+
+	return !(shadow & bit) && (has_writable(proc, shadow / 2, USPL_TRACE_CHUNK) ||
+				   has_writable(proc, shadow / 2 | lost, USPL_TRACE_CHUNK));
+}
+
+/*
+ * A child of fork has copies of the shadows, and an empty table. They are known by their places,
+ * which the tracer has chosen such that nothing else was where the stacks have their shadows.
+ */
+static int add_copies(const struct proc *proc, const struct uspl_trace_shared_map *mark,
+		      owners_memory_vec *memory, struct uspl_err *err)
+{
+	const struct mapping *map;
+	int rc = 0;
+
+	vec_for_each (&proc->maps, map) {
+		taddr at = (map->start + SHADOW_LEN - 1) & ~(taddr)(SHADOW_LEN - 1);
+
+		if (!map->write || !mapping_is_nameless(map) || map->end - map->start > SHADOWS_MAX)
+			continue;
+		for (; !rc && at + SHADOW_LEN <= map->end; at += SHADOW_LEN)
+			if (is_shadow_of_some(proc, at ^ mark->shadow))
+				rc = add_memory(memory, at, SHADOW_LEN, err);
 		if (rc)
 			return rc;
 	}
 	return 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct owners_memory *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+int owners_find_memory(const struct proc *proc, owners_memory_vec *ret, struct uspl_err *err)
+{
+	struct registry registry;
+	struct record record;
+	int rc;
+
+	registry_begin(&registry, proc, RECORD_SHARED);
+	while ((rc = registry_next(&registry, &record, err)) > 0) {
+		const struct uspl_trace_shared_map *mark = &record.head.shared;
+		taddr end = mark->absent ? mark->absent : mark->map + mark->map_len;
+		uint64_t alive = 1;
+
+		rc = add_memory(ret, mark->map, end - mark->map, err);
+		if (!rc && mark->absent)
+			rc = proc_read(proc, mark->alive, &alive, sizeof(alive), err);
+		if (!rc && mark->chunks)
+			rc = alive ? add_shadows(proc, mark, ret, err)
+				   : add_copies(proc, mark, ret, err);
+		if (rc)
+			return rc;
+	}
+	if (ret->n)
+		qsort(ret->items, ret->n, sizeof(*ret->items), by_start);
+	return rc;
+}
+
+bool owners_memory_has(const owners_memory_vec *memory, taddr addr)
+{
+	size_t behind = vec_lower_bound(memory, it, it->start <= addr);
+	const struct owners_memory *item = memory->items + behind;
+
+	return behind && addr - item[-1].start < item[-1].len;
 }

@@ -70,7 +70,10 @@ bool owners_body(const struct owners *owners, taddr entry, struct owners_code *r
 int owners_add_to_unwinder(const struct owners *owners, struct unwinder *unwinder,
 			   struct uspl_err *err) uspl_must_check;
 
-/* Memory in which an owner's runtime keeps addresses of code: no stack is there. */
+/*
+ * Memory in which an owner's runtime keeps addresses of code: no stack is there. Shadows of stacks
+ * have return addresses that stay when the calls are long over.
+ */
 struct owners_memory {
 	taddr start;
 	uint64_t len;
@@ -78,8 +81,12 @@ struct owners_memory {
 
 typedef VEC(struct owners_memory) owners_memory_vec;
 
-/* Finds all such memory; the caller releases the vector. proc->maps must be current. */
+/*
+ * Finds all such memory, that of tools which have died included; sorted. The caller releases the
+ * vector. proc->maps must be current.
+ */
 int owners_find_memory(const struct proc *proc, owners_memory_vec *ret,
 		       struct uspl_err *err) uspl_must_check;
+bool owners_memory_has(const owners_memory_vec *memory, taddr addr);
 
 #endif

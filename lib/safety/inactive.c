@@ -175,7 +175,7 @@ static int note_words(struct inactive_scan *scan, const struct resident *piece,
 		bool mangled = pc < query->start || pc >= query->end;
 		struct inactive_word word;
 
-		if (inactive_is_owned(scan, at))
+		if (owners_memory_has(&scan->owned, at))
 			continue;
 		if (mangled)
 			pc = context_demangle(pc, query->guard);

@@ -29,9 +29,6 @@ struct inactive_scan {
 	struct inactive_pc seen[INACTIVE_SEEN];
 };
 
-/* True for memory in which owners of entries keep addresses of code. */
-bool inactive_is_owned(const struct inactive_scan *scan, taddr addr);
-
 /*
  * In the stop: true if the word lies on the stack of a thread that runs there, or of one that has
  * ended.

@@ -40,16 +40,6 @@ struct search {
 	taddr pc;
 };
 
-bool inactive_is_owned(const struct inactive_scan *scan, taddr addr)
-{
-	const struct owners_memory *memory;
-
-	vec_for_each (&scan->owned, memory)
-		if (addr - memory->start < memory->len)
-			return true;
-	return false;
-}
-
 bool inactive_follows_call(struct inactive_scan *scan, taddr pc)
 {
 	struct inactive_pc *seen = &scan->seen[(pc ^ pc >> 12) % INACTIVE_SEEN];
@@ -281,7 +271,7 @@ static void try_key(struct search *search, const struct resident *piece, size_t 
 
 	if (mangled)
 		sp = context_demangle(sp, search->scan->guard);
-	if (!is_worth(search->scan->inactive, sp) || inactive_is_owned(search->scan, at) ||
+	if (!is_worth(search->scan->inactive, sp) || owners_memory_has(&search->scan->owned, at) ||
 	    follow_context(search, at, mangled) || mangled)
 		return;
 	if (!is_frames_own(search->scan, piece, at, sp) && is_new(search, sp))
