@@ -324,8 +324,8 @@ static int refuse_code(const struct objsec *sec, struct uspl_err *err)
 	indirect = indirect_in(sec);
 	if (indirect && !syminfo_of(indirect)->twin) {
 		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
-				"'%s' is new, and an indirect function: nothing in the process would "
-				"run its resolver",
+				"'%s' is new, and an indirect function: nothing would run its "
+				"resolver",
 				indirect->name);
 		uspl_hint(err, "call one that the program has, or choose by a condition");
 		return rc;

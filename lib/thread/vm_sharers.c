@@ -13,7 +13,8 @@
  * That is done once. From then on only those that were found come into question, and what was born
  * since. The kernel gives out ids in rising order (alloc_pid in kernel/pid.c), and begins anew
  * behind the highest (kernel.pid_max): each id between the last one of then and the last one of now
- * is asked about, whatever its parent is; if it has begun anew in between, all are looked for again.
+ * is asked about, whatever its parent is; if ids have begun anew in between, all are looked for
+ * again.
  */
 
 #include "thread/vm_sharers.h"
