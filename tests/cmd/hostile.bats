@@ -569,6 +569,8 @@ has_slept_since() {
 		static void *run(void *arg)
 		{
 			prctl(PR_SET_NAME, "\033[2J\nnamed");
+			puts("ready");
+			fflush(stdout);
 			for (;;)
 				usleep(1000);
 			return arg;
@@ -577,8 +579,6 @@ has_slept_since() {
 		{
 			pthread_t thread;
 			pthread_create(&thread, NULL, run, NULL);
-			puts("ready");
-			fflush(stdout);
 			pthread_join(thread, NULL);
 			return 0;
 		}
