@@ -46,8 +46,7 @@ static bool try_sample(struct ask *ask, struct uspl_err *err)
 		uspl_fail_errno(err, "cannot open a perf event for a thread");
 		return false;
 	}
-	noted = trial_do(&ask->plain, TRIAL_RUN, err) == 0 && sampler_arm(&sampler) &&
-		await_note(ask, &sampler);
+	noted = trial_do(&ask->plain, TRIAL_RUN, err) == 0 && await_note(ask, &sampler);
 	if (!noted && !err->code)
 		uspl_fail(err, USPL_E_UNSUPPORTED,
 			  "the kernel notes nothing of a thread that runs");
