@@ -172,8 +172,8 @@ bool vm_sharers_none_since(const struct proc *proc, struct vm_sharers *vm_sharer
 	/* Before they are looked for: what is born meanwhile is asked about the next time. */
 	vm_sharers->last_id = now;
 	vm_sharers->looked_ns = clock_now_ns();
-	if (vm_sharers->known && vm_sharers->looked_ns - before_ns <= AGE_MAX_NS && since >= 0 &&
-	    now >= since && now - since <= BORN_MAX) {
+	if (vm_sharers->known && vm_sharers->looked_ns - before_ns <= AGE_MAX_NS && now >= since &&
+	    now - since <= BORN_MAX) {
 		/* Those that were seen and still share it, and those that were born since. */
 		vm_sharers->n_seen = 0;
 		for (size_t i = 0; i < n; i++)

@@ -15,9 +15,8 @@
 
 /* What is known of them; all zero to begin with. */
 struct vm_sharers {
-	bool known; /* all that there were have been looked for */
-	/* that the kernel had given to a process or thread before that; -1: not known */
-	long last_id;
+	bool known;   /* all that there were have been looked for */
+	long last_id; /* that the kernel had given to a process or thread before; above 0 then */
 	int64_t looked_ns; /* when that was */
 	pid_t found;       /* one of them, 0 if there was none */
 	/* those that there were at the last look; if it is full, there may be others */
