@@ -135,10 +135,10 @@ bool resident_next(struct resident *walk)
 		if (run.start >= run.end)
 			continue;
 		len = (size_t)(run.end - run.start);
-		walk->budget -= len;
 		walk->at = run.start;
 		got = proc_read_some(walk->proc, run.start, walk->words, len);
-		/* A guard region counts as swapped out. What follows it is looked at next. */
+		walk->budget -= got;
+		/* A guard region counts as swapped out. Each of its pages is tried by itself. */
 		if (got < len)
 			walk->next = (run.start + got) / PAGE * PAGE + PAGE;
 		walk->n = got / sizeof(*walk->words);

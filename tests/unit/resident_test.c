@@ -16,10 +16,15 @@
 #define MADV_GUARD_INSTALL 102
 #endif
 
-/* What the reserved memory has in it, from its beginning. Between two of them is a guard region. */
+/*
+ * What the reserved memory has in it, from its beginning. Between two of them is a guard region of
+ * one page, between others one of many.
+ */
 #define GUARD (20 * MIB)
-static const uint64_t places[] = { 3 * PAGE,     7 * MIB,      7 * MIB + PAGE,
-				   GUARD - PAGE, GUARD + PAGE, 40 * MIB - PAGE };
+#define LONG_GUARD (30 * MIB)
+static const uint64_t places[] = { 3 * PAGE,         7 * MIB,        7 * MIB + PAGE,
+				   GUARD - PAGE,     GUARD + PAGE,   LONG_GUARD - PAGE,
+				   LONG_GUARD + MIB, 40 * MIB - PAGE };
 static const uint64_t word = 0x5eed5eed12345678;
 
 /* A child with len bytes that are reserved, and a word at each of the places; ends with us. */
@@ -36,6 +41,7 @@ static pid_t start(uint64_t len, taddr *ret)
 		memcpy(memory + places[i], &word, sizeof(word));
 	/* A kernel before 6.13 refuses it, and has no such regions. */
 	madvise(memory + GUARD, PAGE, MADV_GUARD_INSTALL);
+	madvise(memory + LONG_GUARD, MIB, MADV_GUARD_INSTALL);
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
