@@ -22,12 +22,12 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "proc/ending.h"
 
 /* Each holds a program's code and its symbols. */
 #define CHILDREN_MAX 32
@@ -147,10 +147,8 @@ static bool begin(struct crew *crew, struct uspl_err *err)
 			_exit(USPL_STATUS_FAILED);
 		_exit(work_on(crew, &child));
 	}
-	if (child.pid > 0)
-		child.pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
-	child.looked_at = clock_now_ns();
-	if (child.pidfd >= 0) {
+	if (child.pid > 0 && ending_open(child.pid, &child.pidfd, NULL) == 0) {
+		child.looked_at = clock_now_ns();
 		crew->children[crew->n++] = child;
 		return true;
 	}

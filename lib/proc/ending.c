@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// ending.c - threads that are on their way out
+// ending.c - the ends of threads and processes
 
 #include "proc/ending.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -38,4 +40,15 @@ bool ending_await(pid_t tid)
 		nanosleep(&pause, NULL);
 	}
 	return false;
+}
+
+int ending_open(pid_t pid, int *ret_fd, struct uspl_err *err)
+{
+	/* glibc has a function for it since 2.36. */
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	if (fd < 0)
+		return uspl_fail_errno(err, "cannot wait for the end of pid %d", pid);
+	*ret_fd = fd;
+	return 0;
 }

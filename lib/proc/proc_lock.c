@@ -19,12 +19,12 @@
 #include <errno.h>
 #include <linux/magic.h>
 #include <sys/file.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
 
 #include "base/cancel.h"
 #include "base/clock.h"
+#include "proc/ending.h"
 #include "proc/heap.h"
 #include "proc/task.h"
 
@@ -43,9 +43,9 @@ static bool is_on(int fd, long file_system)
 /* The process as an inode; -1 where the kernel has none. */
 static int open_pidfd(const struct proc *proc)
 {
-	auto_close int fd = (int)syscall(SYS_pidfd_open, proc->pid, 0);
+	auto_close int fd = -1;
 
-	return is_on(fd, PIDFS) ? take_fd(fd) : -1;
+	return ending_open(proc->pid, &fd, NULL) == 0 && is_on(fd, PIDFS) ? take_fd(fd) : -1;
 }
 
 /*
