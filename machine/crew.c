@@ -27,6 +27,7 @@
 #include "base/cancel.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "machine/child_output.h"
 #include "proc/ending.h"
 
 /* Each holds a program's code and its symbols. */
@@ -47,8 +48,8 @@ struct shared {
 struct child {
 	pid_t pid;
 	struct printed *printed;
-	int pidfd, out, err;
-	off_t out_shown, err_shown;
+	struct child_output output;
+	int pidfd;
 	int64_t looked_at;
 	uint64_t wanted; /* nanoseconds of processors, at the last look */
 	bool active;
@@ -89,23 +90,13 @@ static int work_on(const struct crew *crew, const struct child *child)
 		status = crew->work->run(&crew->members->items[i], crew->work->ctx);
 		worst = status > worst ? status : worst;
 		fflush(NULL);
-		child->printed->out = lseek(child->out, 0, SEEK_CUR);
-		child->printed->err = lseek(child->err, 0, SEEK_CUR);
+		child->printed->out = lseek(child->output.out, 0, SEEK_CUR);
+		child->printed->err = lseek(child->output.err, 0, SEEK_CUR);
 		crew->shared->done[i] = true;
 		if (write(crew->news, &one, sizeof(one)) < 0)
 			break;
 	} while (clock_now_ns() - began < 2 * LOOK_NS);
 	return worst;
-}
-
-static void close_files(const struct child *child)
-{
-	if (child->out >= 0)
-		close(child->out);
-	if (child->err >= 0)
-		close(child->err);
-	if (child->pidfd >= 0)
-		close(child->pidfd);
 }
 
 /* Nothing can be done about the process. */
@@ -121,10 +112,7 @@ static void give_up(struct crew *crew, size_t member, const struct uspl_err *why
 /* One more child. False if there can be none. */
 static bool begin(struct crew *crew, struct uspl_err *err)
 {
-	struct child child = { .pidfd = -1,
-			       .out = memfd_create("stdout", MFD_CLOEXEC),
-			       .err = memfd_create("stderr", MFD_CLOEXEC),
-			       .active = true };
+	struct child child = { .pidfd = -1, .active = true };
 	pid_t starter = getpid();
 
 	for (size_t i = 0; i < CHILDREN_MAX && !child.printed; i++) {
@@ -135,7 +123,7 @@ static bool begin(struct crew *crew, struct uspl_err *err)
 	}
 	fflush(NULL);
 	*child.printed = (struct printed){ 0 };
-	child.pid = child.out < 0 || child.err < 0 ? -1 : fork();
+	child.pid = child_output_open(&child.output) ? fork() : -1;
 	if (child.pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (getppid() != starter)
@@ -143,7 +131,7 @@ static bool begin(struct crew *crew, struct uspl_err *err)
 		sigprocmask(SIG_SETMASK, &crew->before, NULL);
 		if (crew->cancelled)
 			raise(SIGTERM);
-		if (dup2(child.out, STDOUT_FILENO) < 0 || dup2(child.err, STDERR_FILENO) < 0)
+		if (!child_output_enter(&child.output))
 			_exit(USPL_STATUS_FAILED);
 		_exit(work_on(crew, &child));
 	}
@@ -157,7 +145,7 @@ static bool begin(struct crew *crew, struct uspl_err *err)
 		kill(child.pid, SIGTERM);
 		waitpid(child.pid, NULL, 0);
 	}
-	close_files(&child);
+	child_output_close(&child.output);
 	return false;
 }
 
@@ -199,24 +187,6 @@ static size_t count_active(struct crew *crew)
 	return n;
 }
 
-/* What has been printed to a file, from *shown on. */
-static void print(int fd, off_t end, off_t *shown, FILE *out)
-{
-	char chunk[4096];
-
-	while (*shown < end) {
-		size_t want = end - *shown < (off_t)sizeof(chunk) ? (size_t)(end - *shown)
-								  : sizeof(chunk);
-		ssize_t got = pread(fd, chunk, want, *shown);
-
-		if (got <= 0)
-			break;
-		fwrite(chunk, 1, (size_t)got, out);
-		*shown += got;
-	}
-	fflush(out);
-}
-
 /* A child has ended. */
 static void finish(struct crew *crew, struct child *child)
 {
@@ -224,13 +194,13 @@ static void finish(struct crew *crew, struct child *child)
 
 	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	print(child->err, lseek(child->err, 0, SEEK_CUR), &child->err_shown, stderr);
-	print(child->out, lseek(child->out, 0, SEEK_CUR), &child->out_shown, stdout);
+	child_output_pass_on(&child->output);
 	if (WIFEXITED(status) && WEXITSTATUS(status) > crew->worst)
 		crew->worst = WEXITSTATUS(status);
 	if (WIFSIGNALED(status))
 		crew->signal = WTERMSIG(status);
-	close_files(child);
+	child_output_close(&child->output);
+	close(child->pidfd);
 	*child = crew->children[--crew->n];
 }
 
@@ -258,8 +228,8 @@ static void wait_for_news(struct crew *crew)
 		for (size_t i = 0; i < crew->n; i++) {
 			struct child *child = &crew->children[i];
 
-			print(child->err, child->printed->err, &child->err_shown, stderr);
-			print(child->out, child->printed->out, &child->out_shown, stdout);
+			child_output_pass_on_to(&child->output, child->printed->out,
+						child->printed->err);
 		}
 	/* From the end: the last one takes the place of one that has ended. */
 	for (size_t i = crew->n; i-- > 0;)

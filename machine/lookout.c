@@ -121,64 +121,24 @@ pid_t lookout_left(size_t i, struct uspl_err *ret)
 	return left->pid;
 }
 
-bool lookout_output_open(struct lookout_output *ret)
+bool lookout_enter(const struct child_output *output, int keep)
 {
-	ret->out = memfd_create("uspl-out", MFD_CLOEXEC);
-	ret->err = memfd_create("uspl-err", MFD_CLOEXEC);
-	if (ret->out >= 0 && ret->err >= 0)
-		return true;
-	lookout_output_close(ret);
-	return false;
-}
+	const int from = STDERR_FILENO + 1;
 
-void lookout_output_close(struct lookout_output *output)
-{
-	if (output->out >= 0)
-		close(output->out);
-	if (output->err >= 0)
-		close(output->err);
-	output->out = output->err = -1;
-}
-
-bool lookout_output_enter(const struct lookout_output *output, int keep)
-{
-	const unsigned int from = STDERR_FILENO + 1;
-
-	if (dup2(output->out, STDOUT_FILENO) < 0 || dup2(output->err, STDERR_FILENO) < 0)
+	if (!child_output_enter(output))
 		return false;
 	/* Linux 5.9; before that they stay open. */
-	if (keep < 0)
-		close_range(from, ~0u, 0);
-	if (keep > (int)from)
-		close_range(from, (unsigned int)keep - 1, 0);
-	if (keep >= 0)
-		close_range((unsigned int)keep + 1, ~0u, 0);
+	if (keep > from)
+		close_range((unsigned int)from, (unsigned int)keep - 1, 0);
+	close_range((unsigned int)(keep < from ? from : keep + 1), ~0u, 0);
 	return true;
 }
 
-static bool copy(int from, FILE *to)
-{
-	char bytes[65536];
-	ssize_t got;
-
-	for (off_t at = 0; (got = pread(from, bytes, sizeof(bytes), at)) > 0; at += got)
-		if (fwrite(bytes, 1, (size_t)got, to) != (size_t)got)
-			return false;
-	return got == 0 && fflush(to) == 0;
-}
-
-bool lookout_output_pass_on(const struct lookout_output *output)
-{
-	bool passed = copy(output->err, stderr);
-
-	return copy(output->out, stdout) && passed;
-}
-
 /* In the child. */
-static void begin_to_look(pid_t starter, const struct lookout_output *output, const sigset_t *mask)
+static void begin_to_look(pid_t starter, const struct child_output *output, const sigset_t *mask)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != starter || !lookout_output_enter(output, -1))
+	if (getppid() != starter || !lookout_enter(output, -1))
 		_exit(USPL_STATUS_FAILED);
 	shared->at = 0;
 	sigprocmask(SIG_SETMASK, mask, NULL);
@@ -238,7 +198,7 @@ static int end_by(int sig)
  * One child's look, until its end: true, with its exit status. Or until it is stuck, and another
  * one is to begin.
  */
-static bool look_after(pid_t child, const struct lookout_output *output, int *ret_status,
+static bool look_after(pid_t child, struct child_output *output, int *ret_status,
 		       struct uspl_err *err)
 {
 	struct lookout_pulse pulse = { 0 };
@@ -253,7 +213,7 @@ static bool look_after(pid_t child, const struct lookout_output *output, int *re
 		*ret_status = leave_out(at, err);
 		return *ret_status;
 	}
-	if (!lookout_output_pass_on(output))
+	if (!child_output_pass_on(output))
 		*ret_status = USPL_STATUS_FAILED;
 	else
 		*ret_status = WIFSIGNALED(status) ? end_by(WTERMSIG(status)) : WEXITSTATUS(status);
@@ -279,9 +239,9 @@ bool lookout_begin(int *ret_status, struct uspl_err *err)
 	sigprocmask(SIG_BLOCK, &ended, &old);
 	fflush(NULL);
 	while (!done) {
-		struct lookout_output output;
+		struct child_output output;
 
-		child = lookout_output_open(&output) ? fork() : -1;
+		child = child_output_open(&output) ? fork() : -1;
 		if (child == 0)
 			begin_to_look(starter, &output, &old);
 		if (child < 0)
@@ -289,7 +249,7 @@ bool lookout_begin(int *ret_status, struct uspl_err *err)
 		if (child <= 0)
 			return true;
 		done = look_after(child, &output, ret_status, err);
-		lookout_output_close(&output);
+		child_output_close(&output);
 	}
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return false;

@@ -24,6 +24,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "machine/child_output.h"
 
 /*
  * True in the child that is to look, false in the process that was started, when that is done:
@@ -45,24 +46,10 @@ pid_t lookout_left(size_t i, struct uspl_err *ret);
 int lookout_fail(pid_t pid, uid_t user, struct uspl_err *err);
 
 /*
- * What a child prints. It is in files of the memory's until the child has ended: one that is left
- * behind would keep those of the command open, and so everybody waiting who reads them.
- */
-struct lookout_output {
-	int out, err;
-};
-
-/* False if the kernel has no room for such files; errno says more. */
-bool lookout_output_open(struct lookout_output *ret);
-/* What is left in them is gone then. */
-void lookout_output_close(struct lookout_output *output);
-/*
  * In the child: prints there from now on, and closes all other descriptors but `keep`; -1: none.
  * False if that can't be.
  */
-bool lookout_output_enter(const struct lookout_output *output, int keep);
-/* False if it can't be written. */
-bool lookout_output_pass_on(const struct lookout_output *output);
+bool lookout_enter(const struct child_output *output, int keep);
 
 /* When a process was seen to have run last. {0} at first. */
 struct lookout_pulse {

@@ -231,13 +231,13 @@ static int attend(struct search *search, struct child *child, struct search_resu
 	return 0;
 }
 
-static void run_child(const struct search *search, int fd, const struct lookout_output *output,
+static void run_child(const struct search *search, int fd, const struct child_output *output,
 		      pid_t starter)
 {
 	struct message end = { .kind = END };
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != starter || !lookout_output_enter(output, fd))
+	if (getppid() != starter || !lookout_enter(output, fd))
 		_exit(USPL_STATUS_FAILED);
 	confine(CONFINE_LOOK);
 	end.rc = look_at_all(search, fd, &end);
@@ -251,7 +251,7 @@ static int search_once(struct search *search, struct search_result *result, bool
 		       struct uspl_err *err)
 {
 	auto_close int in = -1, out = -1;
-	struct lookout_output output;
+	struct child_output output;
 	struct child child = { 0 };
 	pid_t starter = getpid();
 	struct message last;
@@ -261,7 +261,7 @@ static int search_once(struct search *search, struct search_result *result, bool
 		return uspl_fail_errno(err, "cannot create a pipe");
 	in = child.fd = fds[0];
 	out = fds[1];
-	if (!lookout_output_open(&output))
+	if (!child_output_open(&output))
 		return uspl_fail_errno(err, "cannot create a file in memory");
 	fflush(NULL);
 	child.pid = fork();
@@ -270,8 +270,8 @@ static int search_once(struct search *search, struct search_result *result, bool
 	close(take_fd(out));
 	rc = child.pid < 0 ? uspl_fail_errno(err, "cannot create a process")
 			   : attend(search, &child, result, &last, &sig, err);
-	lookout_output_pass_on(&output);
-	lookout_output_close(&output);
+	child_output_pass_on(&output);
+	child_output_close(&output);
 	if (rc)
 		return rc;
 	*ret_again = last.kind != END;
