@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "proc/task.h"
 
 /* How long a child may sleep in the middle of its look. */
 #define PATIENCE_NS 2000000000ll
@@ -49,13 +50,13 @@ static struct shared *shared;
 uid_t lookout_user(pid_t pid)
 {
 	auto_buf struct buf text = { 0 };
-	unsigned int uid;
-	const char *line;
+	const char *uid = NULL;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	line = file_read(path, &text, NULL) == 0 ? strstr(buf_str(&text), "\nUid:") : NULL;
-	return line && sscanf(line, " Uid: %u", &uid) == 1 ? (uid_t)uid : (uid_t)-1;
+	if (file_read(path, &text, NULL) == 0)
+		uid = task_status_field(&text, "Uid");
+	return uid ? (uid_t)strtoul(uid, NULL, 10) : 0;
 }
 
 bool lookout_is_stuck(pid_t child, struct lookout_pulse *pulse)
@@ -69,12 +70,12 @@ bool lookout_is_stuck(pid_t child, struct lookout_pulse *pulse)
 	snprintf(path, sizeof(path), "/proc/%d/status", child);
 	if (file_read(path, &text, NULL) != 0)
 		return false;
-	state = strstr(buf_str(&text), "\nState:\t");
-	count = strstr(buf_str(&text), "\nvoluntary_ctxt_switches:\t");
+	state = task_status_field(&text, "State");
+	count = task_status_field(&text, "voluntary_ctxt_switches");
 	if (!state || !count)
 		return false;
-	switches = strtoull(strchr(count, '\t'), NULL, 10);
-	state = strchr(state, '\t') + 1;
+	switches = strtoull(count, NULL, 10);
+	state += strspn(state, "\t");
 	if (!pulse->since_ns || switches != pulse->switches || (*state != 'S' && *state != 'D'))
 		*pulse = (struct lookout_pulse){ switches, now };
 	return now - pulse->since_ns >= PATIENCE_NS;

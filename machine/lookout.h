@@ -61,7 +61,7 @@ struct lookout_pulse {
 bool lookout_is_stuck(pid_t child, struct lookout_pulse *pulse);
 /* Kills it, and waits for its end for half a second: it may sleep where it can't be killed. */
 void lookout_kill(pid_t child);
-/* A process's user, whatever it does to its files in /proc; (uid_t)-1 if it has gone. */
+/* A process's user, whatever it does to its files in /proc; 0, as of root's, if it has gone. */
 uid_t lookout_user(pid_t pid);
 
 #endif
