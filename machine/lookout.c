@@ -9,7 +9,6 @@
 
 #include "machine/lookout.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/worker.h"
 #include "proc/task.h"
 
 /* How long a child may sleep in the middle of its look. */
@@ -187,14 +187,6 @@ static int leave_out(pid_t pid, struct uspl_err *err)
 	return 0;
 }
 
-/* It was ended by that signal, and so is the command. */
-static int end_by(int sig)
-{
-	signal(sig, SIG_DFL);
-	raise(sig);
-	return USPL_STATUS_FAILED;
-}
-
 /*
  * One child's look, until its end: true, with its exit status. Or until it is stuck, and another
  * one is to begin.
@@ -214,10 +206,7 @@ static bool look_after(pid_t child, struct child_output *output, int *ret_status
 		*ret_status = leave_out(at, err);
 		return *ret_status;
 	}
-	if (!child_output_pass_on(output))
-		*ret_status = USPL_STATUS_FAILED;
-	else
-		*ret_status = WIFSIGNALED(status) ? end_by(WTERMSIG(status)) : WEXITSTATUS(status);
+	*ret_status = child_output_pass_on(output) ? worker_status(status) : USPL_STATUS_FAILED;
 	return true;
 }
 

@@ -15,12 +15,29 @@
 /* A name that `pkill uspl-apply` and the like don't find. */
 #define NAME "uspl-worker"
 
+int worker_status(int status)
+{
+	const struct rlimit no_core = { 0 };
+	sigset_t only;
+	int sig;
+
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	/* It has left the core, if there is one. */
+	setrlimit(RLIMIT_CORE, &no_core);
+	sig = WTERMSIG(status);
+	signal(sig, SIG_DFL);
+	raise(sig);
+	sigemptyset(&only);
+	sigaddset(&only, sig);
+	sigprocmask(SIG_UNBLOCK, &only, NULL);
+	return EXIT_FAILURE;
+}
+
 /* The signals that we wait for are blocked: those that come are passed on. */
 static int await_worker(pid_t worker, const sigset_t *passed)
 {
-	const struct rlimit no_core = { 0 };
 	int status, sig;
-	sigset_t only;
 	pid_t got;
 
 	for (;;) {
@@ -30,17 +47,7 @@ static int await_worker(pid_t worker, const sigset_t *passed)
 		if (sigwait(passed, &sig) == 0 && sig != SIGCHLD)
 			kill(worker, sig);
 	}
-	/* The worker has ended by a signal: so do we. It has left the core, if there is one. */
-	if (got == worker && WIFSIGNALED(status)) {
-		sig = WTERMSIG(status);
-		setrlimit(RLIMIT_CORE, &no_core);
-		signal(sig, SIG_DFL);
-		raise(sig);
-		sigemptyset(&only);
-		sigaddset(&only, sig);
-		sigprocmask(SIG_UNBLOCK, &only, NULL);
-	}
-	return got == worker && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE;
+	return got == worker ? worker_status(status) : EXIT_FAILURE;
 }
 
 bool worker_begin(int *ret_status)

@@ -23,5 +23,10 @@
  * the work itself.
  */
 bool worker_begin(int *ret_status);
+/*
+ * The exit status of a child that does the caller's work, by what waitpid(2) says of its end. If a
+ * signal has ended it, that ends the caller, too.
+ */
+int worker_status(int status);
 
 #endif
