@@ -292,8 +292,7 @@ static enum walk restore_die(struct die_path *at, void *arg)
 	const struct numbered_source *source;
 	uint64_t offset;
 
-	if (!dwarf_hasattr(&at->die, DW_AT_decl_line) ||
-	    !dwarf_attr(&at->die, DW_AT_decl_line, &attr) || dwarf_formudata(&attr, &number))
+	if (dwarf_formudata(dwarf_attr(&at->die, DW_AT_decl_line, &attr), &number))
 		return WALK_INTO;
 	source = source_of(decls->dbg, decls->map, dbginfo_declaring_file(&at->die));
 	offset = dwarf_dieoffset(&at->die) +
