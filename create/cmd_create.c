@@ -391,32 +391,34 @@ static int pack_debug(const struct made *made, const struct buf *tarball, struct
 		      struct uspl_err *err)
 {
 	char digest[DIGEST_HEX];
-	struct debug_file file = { .id = made->update->id, .digest = digest };
+	struct debug_file file = {
+		.id = made->update->id,
+		.digest = digest,
+		.tree = made->report.debug_tree,
+	};
 	const struct numbered_source *source;
 	struct update_target *target;
-	int rc = 0;
+	bool oom = false;
+	int rc;
 
 	digest_hex(tarball->data, tarball->len, digest);
 	/* All of these stay the update's and the report's. */
 	vec_for_each (&made->update->targets, target) {
-		struct objfile **debug = rc ? NULL : vec_push(&file.targets);
+		struct objfile **debug = vec_push(&file.targets);
 
-		if (!debug)
-			rc = uspl_fail_nomem(err);
-		else
+		oom |= !debug;
+		if (debug)
 			*debug = target->debug;
-		file.tree = file.tree ? file.tree : target->debug_tree;
 	}
 	vec_for_each (&made->report.map, source) {
-		struct debug_source *added = rc ? NULL : vec_push(&file.sources);
+		struct debug_source *added = vec_push(&file.sources);
 
-		if (!added)
-			rc = uspl_fail_nomem(err);
-		else
+		oom |= !added;
+		if (added)
 			*added = (struct debug_source){ source->path, source->text };
 	}
-	if (!rc)
-		rc = debug_file_pack(&file, made->update->created, ret, err);
+	rc = oom ? uspl_fail_nomem(err)
+		 : debug_file_pack(&file, made->update->created, ret, err);
 	vec_release(&file.targets);
 	vec_release(&file.sources);
 	return rc;

@@ -29,38 +29,13 @@ static void add_number(struct buf *out, uint64_t value, size_t len)
 	buf_add(out, &value, len);
 }
 
-static void add_uleb(struct buf *out, uint64_t value)
-{
-	do {
-		uint8_t byte = value & 0x7f;
-
-		value >>= 7;
-		byte |= value ? 0x80 : 0;
-		buf_add(out, &byte, 1);
-	} while (value);
-}
-
-static void add_sleb(struct buf *out, int64_t value)
-{
-	bool more = true;
-
-	while (more) {
-		uint8_t byte = value & 0x7f;
-
-		value >>= 7;
-		more = !((value == 0 && !(byte & 0x40)) || (value == -1 && (byte & 0x40)));
-		byte |= more ? 0x80 : 0;
-		buf_add(out, &byte, 1);
-	}
-}
-
 /* Fills an entry up, and writes its length. */
 static void end_entry(struct buf *out, size_t start)
 {
 	uint32_t len;
 
-	while ((out->len - start) % 8 && !out->oom)
-		add_number(out, DW_CFA_nop, 1);
+	/* With DW_CFA_nop, which is 0; all entries before it are whole words, too. */
+	buf_align(out, 8);
 	len = (uint32_t)(out->len - start - sizeof(len));
 	if (!out->oom)
 		memcpy(out->data + start, &len, sizeof(len));
@@ -117,8 +92,8 @@ static void add_cie(const Dwarf_CIE *cie, Dwarf_Off from, written_vec *cies, str
 	add_number(out, UINT32_MAX, 4);
 	add_number(out, 1, 1);
 	buf_add(out, said.is_signal ? "zRS" : "", said.is_signal ? 4 : 1);
-	add_uleb(out, cie->code_alignment_factor);
-	add_sleb(out, cie->data_alignment_factor);
+	buf_add_uleb(out, cie->code_alignment_factor);
+	buf_add_sleb(out, cie->data_alignment_factor);
 	add_number(out, cie->return_address_register, 1);
 	if (said.is_signal)
 		add_number(out, 1 | DW_EH_PE_absptr << 8, 2);

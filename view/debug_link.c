@@ -20,6 +20,7 @@
 
 #include "arch/arch.h"
 #include "link/link.h"
+#include "record/detours.h"
 #include "update/refname.h"
 
 /* What is known of a symbol that the object doesn't define. */
@@ -145,9 +146,6 @@ static void find_values(const struct linking *linking, const struct uspl_detour 
 		}
 	}
 }
-
-/* More than any update has. */
-#define DETOURS_MAX 1000000u
 
 static int read_values(const struct linking *linking)
 {

@@ -42,7 +42,8 @@ def symbol_file(target):
     if not folder:
         folder.append(tempfile.mkdtemp(prefix="uspl-gdb-"))
         atexit.register(shutil.rmtree, folder[0], ignore_errors=True)
-    path = os.path.join(folder[0], "%d.symbols" % len(seen))
+    # Each time anew: uspl-view takes no folder for sources that is there.
+    path = os.path.join(tempfile.mkdtemp(dir=folder[0]), "symbols")
     try:
         done = subprocess.run(
             [view, "--symbols=" + path, "--sources=" + path + ".sources"]

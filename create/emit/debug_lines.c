@@ -52,20 +52,6 @@ static uint64_t take_leb(struct cursor *cursor, bool is_signed)
 	return value;
 }
 
-static void add_sleb(struct buf *out, int64_t value)
-{
-	bool more = true;
-
-	while (more) {
-		uint8_t byte = value & 0x7f;
-
-		value >>= 7;
-		more = !((value == 0 && !(byte & 0x40)) || (value == -1 && (byte & 0x40)));
-		byte |= more ? 0x80 : 0;
-		buf_add(out, &byte, 1);
-	}
-}
-
 /* What a table's head says. */
 struct head {
 	size_t program; /* where the operations begin */
@@ -158,7 +144,7 @@ static void catch_up(struct table *table, int64_t adds)
 		const uint8_t opcode = DW_LNS_advance_line;
 
 		buf_add(&table->out, &opcode, 1);
-		add_sleb(&table->out, missing);
+		buf_add_sleb(&table->out, missing);
 	}
 	table->copied = real_line(table);
 }
@@ -306,8 +292,7 @@ static enum walk restore_die(struct die_path *at, void *arg)
 	const struct numbered_source *source;
 	uint64_t offset;
 
-	if (!dwarf_hasattr(&at->die, DW_AT_decl_line) ||
-	    !dwarf_attr(&at->die, DW_AT_decl_line, &attr) || dwarf_formudata(&attr, &number))
+	if (dwarf_formudata(dwarf_attr(&at->die, DW_AT_decl_line, &attr), &number))
 		return WALK_INTO;
 	source = source_of(decls->dbg, decls->map, dbginfo_declaring_file(&at->die));
 	offset = dwarf_dieoffset(&at->die) +

@@ -43,7 +43,7 @@ struct emitter {
 	const struct objfile *new_code; /* its sections are the first ones of out */
 	struct strmap symbols;          /* of out, by name */
 	struct grown sections[ARRAY_SIZE(kinds)];
-	char *tree; /* its root */
+	struct report *report;
 	struct uspl_err *err;
 };
 
@@ -182,21 +182,22 @@ static int find_sections(struct emitter *em, const struct unit *unit, struct obj
 	return 0;
 }
 
-static int add_unit(struct emitter *em, struct unit *unit, const lines_map *map)
+static int add_unit(struct emitter *em, struct unit *unit)
 {
 	auto_objfile struct objfile *file = NULL;
 	struct dbginfo *dbg = side_dbginfo(&unit->post);
+	char **tree = &em->report->debug_tree;
 	int rc = objfile_read(unit->post.path, &file, em->err);
 
 	if (rc)
 		return rc;
 	/* Without its '/' at the end. */
-	if (dbg && !em->tree && *dbginfo_root(dbg) == '/' && dbginfo_root(dbg)[1]) {
-		em->tree = strndup(dbginfo_root(dbg), strlen(dbginfo_root(dbg)) - 1);
-		if (!em->tree)
+	if (dbg && !*tree && *dbginfo_root(dbg) == '/' && dbginfo_root(dbg)[1]) {
+		*tree = strndup(dbginfo_root(dbg), strlen(dbginfo_root(dbg)) - 1);
+		if (!*tree)
 			return uspl_fail_nomem(em->err);
 	}
-	rc = dbg ? debug_lines_restore(dbg, map, file, em->err) : 0;
+	rc = dbg ? debug_lines_restore(dbg, &em->report->map, file, em->err) : 0;
 	if (rc)
 		return rc;
 	rc = find_sections(em, unit, file);
@@ -232,19 +233,18 @@ static int fill(struct emitter *em, const struct diff *diff)
 	}
 	for (size_t i = 0; i < diff->n; i++) {
 		struct unit *unit = &diff->units[i];
-		int rc = 0;
+		int rc;
 
-		if (!unit->optimised && unit->post.path && brings_code(em, unit)) {
-			rc = add_unit(em, unit, &diff->report->map);
-			unit_close_dbginfo(unit);
-			any = true;
-		}
-
+		if (unit->optimised || !unit->post.path || !brings_code(em, unit))
+			continue;
+		any = true;
+		rc = add_unit(em, unit);
+		unit_close_dbginfo(unit);
 		if (rc)
 			return rc;
 	}
 	if (!any)
-		report_warn(diff->report,
+		report_warn(em->report,
 			    "the new code of '%s' has no debugging information that can be kept: "
 			    "it was made by link-time optimisation",
 			    diff->target->name);
@@ -265,7 +265,11 @@ static int fill(struct emitter *em, const struct diff *diff)
 
 int emit_debug(const struct diff *diff, struct update_target *target, struct uspl_err *err)
 {
-	struct emitter em = { .new_code = target->new_code, .err = err };
+	struct emitter em = {
+		.new_code = target->new_code,
+		.report = diff->report,
+		.err = err,
+	};
 	auto_objfile struct objfile *out = NULL;
 	auto_buf struct buf bytes = { 0 };
 	int rc = objfile_write(target->new_code, &bytes, err);
@@ -280,7 +284,6 @@ int emit_debug(const struct diff *diff, struct update_target *target, struct usp
 	strmap_release(&em.symbols);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		buf_release(&em.sections[i].bytes);
-	target->debug_tree = em.tree;
 	if (rc)
 		return rc;
 	target->debug = take_ptr(out);

@@ -344,7 +344,6 @@ static void move_references(const struct split *split)
 
 static int add_section(struct split *split, struct piece *piece, struct uspl_err *err)
 {
-	static const uint8_t jump[UINT8_MAX] = { 0 };
 	const struct objsec *whole = split->sec;
 	auto_buf struct buf name = { 0 }, code = { 0 };
 	uint64_t len;
@@ -362,7 +361,7 @@ static int add_section(struct split *split, struct piece *piece, struct uspl_err
 	piece->sec->mark = (uint32_t)piece->start;
 	len = piece->end - piece->start;
 	buf_add(&code, whole->data + piece->start, len);
-	buf_add(&code, jump, piece->grows);
+	buf_addzero(&code, piece->grows);
 	piece->sec->size = code.len;
 	piece->sec->data = objfile_memdup(split->obj, buf_str(&code), code.len);
 	if (code.oom || !piece->sec->secsym || !piece->sec->data)

@@ -42,6 +42,7 @@ void report_release(struct report *report)
 	vec_release(&report->shadowed);
 	strvec_release(&report->warnings);
 	lines_map_release(&report->map);
+	free(report->debug_tree);
 	buf_release(&report->explanation);
 	buf_release(&report->suggestion);
 	patched_lines_free(report->patched);

@@ -26,6 +26,7 @@ struct report {
 	bool adopt_data;               /* initial values may change where that is sound */
 	bool debug;                    /* keep the debugging information of the new code */
 	lines_map map;                 /* for that */
+	char *debug_tree;              /* the tree's root, as that has it; NULL: unknown */
 	struct buf explanation;        /* lines for people */
 	/* What the author could write where a member is refused (vet/suggest.h). */
 	bool suggest;

@@ -96,6 +96,31 @@ void buf_align(struct buf *buf, size_t align)
 		buf_addzero(buf, align - rest);
 }
 
+void buf_add_uleb(struct buf *buf, uint64_t value)
+{
+	do {
+		uint8_t byte = value & 0x7f;
+
+		value >>= 7;
+		byte |= value ? 0x80 : 0;
+		buf_add(buf, &byte, 1);
+	} while (value);
+}
+
+void buf_add_sleb(struct buf *buf, int64_t value)
+{
+	bool more = true;
+
+	while (more) {
+		uint8_t byte = value & 0x7f;
+
+		value >>= 7;
+		more = !((value == 0 && !(byte & 0x40)) || (value == -1 && (byte & 0x40)));
+		byte |= more ? 0x80 : 0;
+		buf_add(buf, &byte, 1);
+	}
+}
+
 void buf_add_shell_word(struct buf *buf, const char *word)
 {
 	buf_addstr(buf, "'");

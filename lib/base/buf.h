@@ -36,6 +36,9 @@ ssize_t buf_add_read(struct buf *buf, int fd);
 void buf_align(struct buf *buf, size_t align);
 /* Appends len zero bytes. */
 void buf_addzero(struct buf *buf, size_t len);
+/* Appends a number as DWARF has it (DWARF 5, 7.6): in groups of 7 bits, the lowest first. */
+void buf_add_uleb(struct buf *buf, uint64_t value);
+void buf_add_sleb(struct buf *buf, int64_t value);
 /* Appends a word, quoted so that a shell (POSIX 2.2.2) takes it as it is, and a blank. */
 void buf_add_shell_word(struct buf *buf, const char *word);
 /* The text so far, "" while empty. Owned by buf. */

@@ -86,36 +86,41 @@ static bool through_stub(const struct trial *trial, const struct reference *ref,
 	       is_stub(trial->match, ref->addr, ret_slot);
 }
 
+/* True for what is the program's own, not an update's. */
+static bool in_program(const struct image *image, taddr addr)
+{
+	return addr >= image->start && addr < image->end;
+}
+
 /* Where a stub of an update leads: it was bound when the update was applied. */
-static bool update_stub_target(const struct image *image, taddr stub, taddr slot, taddr *ret)
+static bool read_slot(const struct image *image, taddr slot, taddr *ret)
 {
 	const uint8_t *bytes = image_bytes(image, slot, sizeof(*ret));
 
-	if (!bytes || (stub >= image->start && stub < image->end))
-		return false;
-	memcpy(ret, bytes, sizeof(*ret));
-	return true;
+	if (bytes)
+		memcpy(ret, bytes, sizeof(*ret));
+	return bytes != NULL;
 }
 
 /* Where a return stub of an update leads; 0 if there is none. */
 static taddr return_stub_target(const struct match *match, taddr addr)
 {
-	const struct image *image = match->image;
 	size_t len = match->arch->return_stub_len;
-	const uint8_t *code =
-		addr >= image->start && addr < image->end ? NULL : image_bytes(image, addr, len);
+	const uint8_t *code = in_program(match->image, addr)
+				      ? NULL
+				      : image_bytes(match->image, addr, len);
 	taddr slot = code ? match->arch->return_stub_slot(addr, code, len) : 0;
-	taddr target;
+	taddr target = 0;
 
-	return slot && update_stub_target(match->image, addr, slot, &target) ? target : 0;
+	return slot && read_slot(match->image, slot, &target) ? target : 0;
 }
 
-static bool refer_symbol(struct trial *trial, const struct reference *reference)
+static bool refer_symbol(struct trial *trial, const struct reference *written)
 {
-	taddr through = reference->off ? 0 : return_stub_target(trial->match, reference->addr);
 	struct match *match = trial->match;
-	struct reference called = *reference;
-	const struct reference *ref = through ? &called : reference;
+	taddr through = written->off ? 0 : return_stub_target(match, written->addr);
+	struct reference called = *written;
+	const struct reference *ref = &called;
 	taddr addr, slot, target;
 
 	/* The stub calls the function, or the program's own stub for it. */
@@ -131,7 +136,7 @@ static bool refer_symbol(struct trial *trial, const struct reference *reference)
 		return true;
 	if (ref->off != 0 || !through_stub(trial, ref, &slot))
 		return note_place(trial, ref, &match->addrs[ref->sym->mark], addr);
-	if (update_stub_target(match->image, addr, slot, &target))
+	if (!in_program(match->image, addr) && read_slot(match->image, slot, &target))
 		return note_place(trial, ref, &match->targets[ref->sym->mark], target);
 	return note_place(trial, ref, &match->calls[ref->sym->mark], addr);
 }

@@ -16,9 +16,6 @@
 #define PAGE_SHIFT 12
 #define OFFSET_BITS 26
 
-/* More than any update has. */
-#define DETOURS_MAX 1000000u
-
 typedef VEC(struct uspl_detour) detour_vec;
 
 static uint64_t number_of(const struct region *region, uint64_t offset)

@@ -14,6 +14,9 @@
 #include "image/image.h"
 #include "record/region.h"
 
+/* More than any update has. */
+#define DETOURS_MAX 1000000u
+
 /*
  * Puts into the image, which has the code and the constants of the module's live regions, the
  * instructions that were compiled, and what their fields mean. Detours that contradict themselves

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -18,10 +17,7 @@
 #define ARCH "x86_64"
 #define TARBALL_SUFFIX ".tar.gz"
 
-/* As of an update's objects. */
-enum { OBJECT_MAX = 1 << 18 };
-
-static const char head_part[] = "debug.json";
+static const char head_part[] = "debug.json", object_file[] = "debug.o";
 static const char sources_part[] = "sources/";
 
 static bool is_digest(const char *text)
@@ -64,19 +60,17 @@ static int add_head(const struct debug_file *file, struct parts *parts, struct u
 
 static int add_target(struct parts *parts, size_t i, struct objfile *debug, struct uspl_err *err)
 {
-	auto_buf struct buf bytes = { 0 }, name = { 0 };
-	int rc = objfile_write(debug, &bytes, err);
+	auto_free char *name = parts_object_name(i, object_file);
+	auto_buf struct buf bytes = { 0 };
+	int rc = name ? objfile_write(debug, &bytes, err) : uspl_fail_nomem(err);
 
 	if (rc)
 		return rc;
-	buf_addf(&name, "targets/%zu/debug.o", i);
-	if (bytes.oom || name.oom)
-		return uspl_fail_nomem(err);
 	if (parts_check_room(parts, bytes.len, NULL))
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "the debugging information has more than %u MiB",
 				 PARTS_MAX_BYTES >> 20);
-	return parts_add(parts, buf_str(&name), &bytes, err);
+	return parts_add(parts, name, &bytes, err);
 }
 
 static int add_source(struct parts *parts, const struct debug_source *source, struct uspl_err *err)
@@ -96,17 +90,11 @@ int debug_file_pack(const struct debug_file *file, const char *created, struct b
 		    struct uspl_err *err)
 {
 	auto_parts struct parts parts = { 0 };
-	auto_buf struct buf folder = { 0 };
 	const struct debug_source *source;
-	int64_t time;
 	int rc = add_head(file, &parts, err);
 
 	if (rc)
 		return rc;
-	buf_addf(&folder, "uspl-%s", file->id);
-	parts.folder = buf_take(&folder);
-	if (!parts.folder)
-		return uspl_fail_nomem(err);
 	for (size_t i = 0; i < file->targets.n; i++) {
 		rc = add_target(&parts, i, file->targets.items[i], err);
 		if (rc)
@@ -117,10 +105,7 @@ int debug_file_pack(const struct debug_file *file, const char *created, struct b
 		if (rc)
 			return rc;
 	}
-	if (!clock_utc_read(created, &time))
-		return uspl_fail(err, USPL_E_BUG, "an update cannot be created at '%s'", created);
-	parts_sort(&parts);
-	return tarball_write(&parts, (time_t)time, ret, err);
+	return tarball_pack(&parts, file->id, created, ret, err);
 }
 
 /* Reading */
@@ -156,31 +141,22 @@ static int read_head(struct parts *parts, struct debug_file *file, struct uspl_e
 /* The objects, from the first on: their numbers have no gap. */
 static int read_targets(struct parts *parts, struct debug_file *file, struct uspl_err *err)
 {
-	int rc;
-
 	for (size_t i = 0;; i++) {
-		auto_buf struct buf name = { 0 };
+		auto_free char *name = parts_object_name(i, object_file);
+		struct part *part = name ? parts_find(parts, name) : NULL;
 		struct objfile **obj;
-		struct part *part;
+		int rc;
 
-		buf_addf(&name, "targets/%zu/debug.o", i);
-		part = name.oom ? NULL : parts_find(parts, buf_str(&name));
-		if (!part)
-			break;
-		part->used = true;
+		if (name && !part)
+			return 0;
 		obj = vec_push(&file->targets);
-		if (!obj)
+		if (!name || !obj)
 			return uspl_fail_nomem(err);
-		rc = objfile_read_memory(buf_str(&name), part->data ? part->data : "", part->len,
-					 obj, err);
+		part->used = true;
+		rc = parts_read_object(part, obj, err);
 		if (rc)
 			return rc;
-		if ((*obj)->syms.n > OBJECT_MAX || (*obj)->secs.n > OBJECT_MAX)
-			return uspl_fail(err, USPL_E_HOSTILE,
-					 "'%s' has more than %d symbols or sections",
-					 buf_str(&name), OBJECT_MAX);
 	}
-	return 0;
 }
 
 /* What is left are sources. */

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "objfile/objfile.h"
 
-enum { NAME_MAX_BYTES = 255 };
+/* The limits of docs/update-format.md: later steps may look at all pairs of an object's symbols. */
+enum { NAME_MAX_BYTES = 255, OBJECT_MAX = 1 << 18 };
 
 static bool is_dots(const char *component, size_t len)
 {
@@ -78,6 +80,30 @@ struct part *parts_find(struct parts *parts, const char *name)
 		if (!strcmp(part->name, name))
 			return part;
 	return NULL;
+}
+
+/* Numbers are written in one way only. */
+char *parts_object_name(size_t target, const char *file)
+{
+	struct buf name = { 0 };
+
+	buf_addf(&name, "targets/%zu/%s", target, file);
+	return buf_take(&name);
+}
+
+int parts_read_object(const struct part *part, struct objfile **ret, struct uspl_err *err)
+{
+	int rc;
+
+	if (!part->len)
+		return uspl_fail(err, USPL_E_FILE, "'%s' is empty", part->name);
+	rc = objfile_read_memory(part->name, part->data, part->len, ret, err);
+	if (rc)
+		return rc;
+	if ((*ret)->syms.n > OBJECT_MAX || (*ret)->secs.n > OBJECT_MAX)
+		return uspl_fail(err, USPL_E_HOSTILE, "'%s' has more than %d symbols or sections",
+				 part->name, OBJECT_MAX);
+	return 0;
 }
 
 static int by_name(const void *a, const void *b)

@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "base/vec.h"
 
+struct objfile;
+
 /* The limits of docs/update-format.md. */
 #define PARTS_MAX_BYTES (64u << 20) /* of all parts together, unpacked */
 #define PARTS_MAX_ENTRIES 4096u
@@ -45,6 +47,14 @@ int parts_add(struct parts *parts, const char *name, struct buf *data,
 	      struct uspl_err *err) uspl_must_check;
 /* The part of that name, or NULL. Owned by parts. */
 struct part *parts_find(struct parts *parts, const char *name);
+/* The name of a target's ELF file: "targets/0/new.o". Allocated; NULL when out of memory. */
+char *parts_object_name(size_t target, const char *file);
+/*
+ * Reads a part as such a file. USPL_E_FILE also if it is empty; USPL_E_HOSTILE: more symbols or
+ * sections than docs/update-format.md allows.
+ */
+int parts_read_object(const struct part *part, struct objfile **ret,
+		      struct uspl_err *err) uspl_must_check;
 /* Puts the parts into the order of their names. */
 void parts_sort(struct parts *parts);
 /* Frees everything. */

@@ -21,5 +21,8 @@ int tarball_read(const void *data, size_t len, struct parts *parts,
  */
 int tarball_write(const struct parts *parts, time_t mtime, struct buf *buf,
 		  struct uspl_err *err) uspl_must_check;
+/* The same in the order of their names, in the folder of an update, as made when that was. */
+int tarball_pack(struct parts *parts, const char *id, const char *created, struct buf *buf,
+		 struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -9,6 +9,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include "base/clock.h"
 #include "base/late.h"
 #include "late_names.h"
 #include "update/tarball.h"
@@ -136,4 +137,20 @@ int tarball_write(const struct parts *parts, time_t mtime, struct buf *buf, stru
 					 ? late_archive_error_string(writer)
 					 : "out of memory");
 	return 0;
+}
+
+int tarball_pack(struct parts *parts, const char *id, const char *created, struct buf *buf,
+		 struct uspl_err *err)
+{
+	auto_buf struct buf folder = { 0 };
+	int64_t mtime;
+
+	buf_addf(&folder, "uspl-%s", id);
+	parts->folder = buf_take(&folder);
+	if (!parts->folder)
+		return uspl_fail_nomem(err);
+	if (!clock_utc_read(created, &mtime))
+		return uspl_fail(err, USPL_E_BUG, "an update cannot be created at '%s'", created);
+	parts_sort(parts);
+	return tarball_write(parts, (time_t)mtime, buf, err);
 }

@@ -98,7 +98,6 @@ static void target_release(struct update_target *target)
 	objfile_free(target->new_code);
 	objfile_free(target->pre_code);
 	objfile_free(target->debug);
-	free(target->debug_tree);
 }
 
 void update_drop_targets(struct update *update)

@@ -111,7 +111,6 @@ struct update_target {
 	 * (debug_file.h); NULL: none.
 	 */
 	struct objfile *debug;
-	char *debug_tree; /* the root of the tree, as that has it; NULL: unknown */
 };
 
 /* The file that an update was read from; all of it is empty for an unpacked one. */

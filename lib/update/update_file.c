@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/clock.h"
 #include "base/confine.h"
 #include "base/file.h"
 #include "base/strmap.h"
@@ -21,20 +20,11 @@
 #include "update/tarball.h"
 #include "update/unpack.h"
 
-/* The limits of docs/update-format.md: later steps may look at all pairs of these. */
-enum { OBJECT_MAX = 1 << 18, FUNCTIONS_MAX = 4096 };
+/* A limit of docs/update-format.md: later steps may look at all pairs of these. */
+enum { FUNCTIONS_MAX = 4096 };
 
 static const char manifest_part[] = "manifest.json";
 static const char patch_part[] = "patch";
-
-/* The name of a target's ELF file: "targets/0/new.o". Numbers are written in one way only. */
-static char *code_part(size_t target, const char *file)
-{
-	struct buf name = { 0 };
-
-	buf_addf(&name, "targets/%zu/%s", target, file);
-	return buf_take(&name);
-}
 
 /* Reading */
 
@@ -52,21 +42,11 @@ static int take_part(struct parts *parts, const char *name, struct part **ret, s
 static int read_code(struct parts *parts, size_t target, const char *file, struct objfile **ret,
 		     struct uspl_err *err)
 {
-	auto_free char *name = code_part(target, file);
+	auto_free char *name = parts_object_name(target, file);
 	struct part *part = NULL;
 	int rc = name ? take_part(parts, name, &part, err) : uspl_fail_nomem(err);
 
-	if (rc)
-		return rc;
-	if (!part->len)
-		return uspl_fail(err, USPL_E_FILE, "'%s' is empty", name);
-	rc = objfile_read_memory(name, part->data, part->len, ret, err);
-	if (rc)
-		return rc;
-	if ((*ret)->syms.n > OBJECT_MAX || (*ret)->secs.n > OBJECT_MAX)
-		return uspl_fail(err, USPL_E_HOSTILE, "'%s' has more than %d symbols or sections",
-				 name, OBJECT_MAX);
-	return 0;
+	return rc ? rc : parts_read_object(part, ret, err);
 }
 
 /* Every function that the manifest lists must be code in the object. */
@@ -290,7 +270,7 @@ int update_read_confined(const char *path, struct update **ret, struct uspl_err 
 static int add_code(struct parts *parts, size_t target, const char *file, struct objfile *obj,
 		    struct uspl_err *err)
 {
-	auto_free char *name = code_part(target, file);
+	auto_free char *name = parts_object_name(target, file);
 	auto_buf struct buf data = { 0 };
 	int rc = name ? objfile_write(obj, &data, err) : uspl_fail_nomem(err);
 
@@ -301,16 +281,12 @@ static int add_code(struct parts *parts, size_t target, const char *file, struct
 
 static int take_apart(const struct update *update, struct parts *parts, struct uspl_err *err)
 {
-	auto_buf struct buf folder = { 0 }, manifest = { 0 }, patch = { 0 };
+	auto_buf struct buf manifest = { 0 }, patch = { 0 };
 	int rc = manifest_write(update, &manifest, err);
 
 	if (rc)
 		return rc;
-	buf_addf(&folder, "uspl-%s", update->id);
-	parts->folder = buf_take(&folder);
 	buf_add(&patch, update->patch, update->patch_len);
-	if (!parts->folder)
-		return uspl_fail_nomem(err);
 	rc = parts_add(parts, manifest_part, &manifest, err);
 	if (rc)
 		return rc;
@@ -331,16 +307,9 @@ static int take_apart(const struct update *update, struct parts *parts, struct u
 int update_pack(struct update *update, struct buf *ret, struct uspl_err *err)
 {
 	auto_parts struct parts parts = { 0 };
-	int64_t created;
 	int rc = take_apart(update, &parts, err);
 
-	if (rc)
-		return rc;
-	if (!clock_utc_read(update->created, &created))
-		return uspl_fail(err, USPL_E_BUG, "an update cannot be created at '%s'",
-				 update->created);
-	parts_sort(&parts);
-	return tarball_write(&parts, (time_t)created, ret, err);
+	return rc ? rc : tarball_pack(&parts, update->id, update->created, ret, err);
 }
 
 int update_write(struct update *update, const char *path, struct uspl_err *err)

@@ -145,6 +145,14 @@ stop_at() {
 	[[ $output != *Error* && $output != *'No symbol'* && $output != *'Cannot'* ]] || fail "gdb complains: $output"
 }
 
+@test "gdb is told another folder while it has the process" {
+	mkdir "$BATS_TEST_TMPDIR/moved"
+	cp uspl-lines.debug "$BATS_TEST_TMPDIR/moved"
+	begin
+	by_gdb -p "$TARGET" -ex "set uspl debug-directory $BATS_TEST_TMPDIR/moved" -ex 'info line work.c:16'
+	expect_output 'Line 16 of "[^"]*work\.c" starts at address [0-9a-fx]* <changed'
+}
+
 @test "gdb stops in new code of a library" {
 	begin
 	stop_at part.c:6 'backtrace' list 'info locals'

@@ -37,6 +37,7 @@ static void make_section(struct input *in, struct objfile *obj)
 		sec_types[input_below(in, ARRAY_SIZE(sec_types))],
 		SHF_ALLOC ^ (input_number(in, 2) & (SHF_ALLOC | SHF_WRITE | SHF_EXECINSTR |
 						    SHF_TLS | SHF_MERGE | SHF_STRINGS)));
+	uint8_t bytes[256];
 
 	if (!sec)
 		abort();
@@ -50,16 +51,11 @@ static void make_section(struct input *in, struct objfile *obj)
 	sec->data = objfile_memdup(obj, codes[0], 0);
 	if (!sec->size)
 		return;
-	sec->data = objfile_memdup(obj, sec_names, 0);
-	{
-		uint8_t bytes[256];
-
-		for (size_t at = 0; at < sizeof(bytes); at += 16)
-			memcpy(bytes + at, codes[input_below(in, ARRAY_SIZE(codes))], 16);
-		if (input_below(in, 2))
-			input_take(in, bytes, sec->size);
-		sec->data = objfile_memdup(obj, bytes, sec->size);
-	}
+	for (size_t at = 0; at < sizeof(bytes); at += 16)
+		memcpy(bytes + at, codes[input_below(in, ARRAY_SIZE(codes))], 16);
+	if (input_below(in, 2))
+		input_take(in, bytes, sec->size);
+	sec->data = objfile_memdup(obj, bytes, sec->size);
 }
 
 static void make_symbol(struct input *in, struct objfile *obj)
@@ -84,13 +80,6 @@ static void make_symbol(struct input *in, struct objfile *obj)
 	}
 }
 
-static int by_offset(const void *a, const void *b)
-{
-	const struct objrel *x = a, *y = b;
-
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
 static void make_relocation(struct input *in, struct objfile *obj)
 {
 	struct objsec *sec = obj->secs.items[input_below(in, obj->secs.n)];
@@ -102,7 +91,6 @@ static void make_relocation(struct input *in, struct objfile *obj)
 	rel->offset = sec->size ? input_number(in, 1) % sec->size : 0;
 	rel->sym = obj->syms.items[input_below(in, obj->syms.n)];
 	rel->addend = input_below(in, 2) ? -4 : (int8_t)input_number(in, 1);
-	qsort(sec->rels.items, sec->rels.n, sizeof(*rel), by_offset);
 }
 
 /* Values as processes have them, near and far, with thread-local places and without. */
@@ -147,6 +135,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		make_symbol(&in, obj);
 	for (n = input_below(&in, RELS_MAX); n; n--)
 		make_relocation(&in, obj);
+	for (n = 0; n < obj->secs.n; n++)
+		objsec_sort_rels(obj->secs.items[n]);
 	rc = link_layout(obj, arch_native(), &wish, &link, &err);
 	if (!rc)
 		rc = link_relocate(link, 0x200000000000, value_of, &in, &err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// text_test.c - UTF-8, what a terminal may be shown, and JSON that is valid whatever it holds
+// text_test.c - UTF-8, what a terminal may be shown, JSON that is valid whatever it holds, LEB128
 
 #include "base/json.h"
 #include "base/text.h"
@@ -49,6 +49,31 @@ static void test_decode(void)
 	ok(text_width("gr\xc3\xbc\xc3\x9f") == 4, "width counts characters");
 }
 
+/* The examples of DWARF 5, tables 7.7 and 7.8, and the ends of what a number can be. */
+static void test_leb(void)
+{
+	static const int64_t is_signed[] = { 2, -2, 127, -127, 128, -128, 129, -129, 0, INT64_MIN };
+	static const uint64_t is_unsigned[] = { 2, 127, 128, 129, 12857, 0, UINT64_MAX };
+	auto_buf struct buf signed_bytes = { 0 }, unsigned_bytes = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(is_signed); i++)
+		buf_add_sleb(&signed_bytes, is_signed[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(is_unsigned); i++)
+		buf_add_uleb(&unsigned_bytes, is_unsigned[i]);
+	ok(signed_bytes.len == 25 &&
+		   !memcmp(signed_bytes.data,
+			   "\x02\x7e\xff\x00\x81\x7f\x80\x01\x80\x7f\x81\x01\xff\x7e\x00"
+			   "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x7f",
+			   25),
+	   "signed numbers");
+	ok(unsigned_bytes.len == 19 &&
+		   !memcmp(unsigned_bytes.data,
+			   "\x02\x7f\x80\x01\x81\x01\xb9\x64\x00"
+			   "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+			   19),
+	   "unsigned numbers");
+}
+
 static void test_json(void)
 {
 	auto_json struct json json = { 0 };
@@ -87,6 +112,7 @@ int main(void)
 {
 	test_printable();
 	test_decode();
+	test_leb();
 	test_json();
 	return tap_done();
 }
