@@ -52,8 +52,7 @@ struct perf {
 	size_t n_sources, cap_sources;
 	struct perf_kind *kinds;
 	size_t n_kinds;
-	uint64_t lost;  /* notes for which there was no room, as far as they have been read */
-	bool no_losses; /* the kernel doesn't say it of an event: before Linux 6.0 */
+	uint64_t lost; /* notes for which there was no room, as far as they have been read */
 };
 
 /* A note, taken apart. Pointers are good for the time of the visit. */
@@ -102,7 +101,7 @@ int perf_read(struct perf *perf, int (*visit)(void *ctx, const struct perf_note 
 
 /*
  * Brings `lost` up to now. The kernel notes a loss in front of the next note that finds room, so
- * that of the last ones would never be known; an event says it when it is asked.
+ * that of the last ones would never be known; an event says it when it is asked, since Linux 6.0.
  */
 void perf_count_lost(struct perf *perf);
 

@@ -179,12 +179,12 @@ static void print_text(struct syscalls *sys, const struct open_call *call, uint6
 	buf_addf(out, "%14.6f %9d %11.3f us  %s",
 		 (double)((int64_t)call->start - sys->watch->start_ns) / 1e9, call->tid,
 		 (double)ns / 1e3, kernel_syscall_name((int32_t)call->nr, buf, sizeof(buf)));
-	if (!result)
-		buf_addstr(out, " ...");
-	else
+	if (result) {
 		buf_addstr(out, " = ");
-	if (result)
 		kernel_add_result(*result, out);
+	} else {
+		buf_addstr(out, " ...");
+	}
 	buf_addf(out, " <- %s\n", call->caller ? call->caller->name : "?");
 }
 

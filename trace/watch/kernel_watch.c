@@ -22,8 +22,6 @@
 
 #include "trace/watch/kernel_watch.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/syscall.h>
 
