@@ -321,3 +321,11 @@ int perf_tracepoint(const char *system, const char *name, struct perf_event_attr
 					 .sample_type = PERF_SAMPLE_RAW };
 	return 0;
 }
+
+int perf_syscalls(struct perf_event_attr *ret_enter, struct perf_event_attr *ret_exit,
+		  struct uspl_err *err)
+{
+	int rc = perf_tracepoint("raw_syscalls", "sys_enter", ret_enter, err);
+
+	return rc ? rc : perf_tracepoint("raw_syscalls", "sys_exit", ret_exit, err);
+}

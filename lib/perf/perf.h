@@ -111,5 +111,26 @@ void perf_count_lost(struct perf *perf);
  */
 int perf_tracepoint(const char *system, const char *name, struct perf_event_attr *ret,
 		    struct uspl_err *err) uspl_must_check;
+/* The same for each system call's entry and its return: raw_syscalls:sys_enter and sys_exit. */
+int perf_syscalls(struct perf_event_attr *ret_enter, struct perf_event_attr *ret_exit,
+		  struct uspl_err *err) uspl_must_check;
+
+/* What the fields of each tracepoint begin with (struct trace_entry of the kernel). */
+struct perf_common {
+	uint16_t type;
+	uint8_t flags, preempted;
+	int32_t kernel_tid; /* of the thread that ran there, in the first pid namespace */
+};
+
+struct perf_sys_enter {
+	struct perf_common common;
+	int64_t nr;
+	uint64_t args[6];
+};
+
+struct perf_sys_exit {
+	struct perf_common common;
+	int64_t nr, result;
+};
 
 #endif
