@@ -119,7 +119,6 @@ static int open_one(struct perf *perf, uint32_t kind, pid_t tid, size_t cpu, str
 	if (event->fd < 0 && errno == EINVAL && perf->kinds[kind].attr.read_format) {
 		/* As before 6.0. */
 		perf->kinds[kind].attr.read_format = 0;
-		perf->no_losses = true;
 		event->fd = perf_event_fd(&perf->kinds[kind].attr, tid, (int)cpu);
 	}
 	if (event->fd < 0 && errno == EINVAL && perf->kinds[kind].attr.inherit_thread) {
@@ -298,8 +297,6 @@ void perf_count_lost(struct perf *perf)
 	const struct perf_event *event;
 	uint64_t sum = 0;
 
-	if (perf->no_losses)
-		return;
 	vec_for_each (&perf->events, event) {
 		uint64_t values[2]; /* its count, and what it has lost */
 
@@ -323,4 +320,12 @@ int perf_tracepoint(const char *system, const char *name, struct perf_event_attr
 					 .sample_period = 1,
 					 .sample_type = PERF_SAMPLE_RAW };
 	return 0;
+}
+
+int perf_syscalls(struct perf_event_attr *ret_enter, struct perf_event_attr *ret_exit,
+		  struct uspl_err *err)
+{
+	int rc = perf_tracepoint("raw_syscalls", "sys_enter", ret_enter, err);
+
+	return rc ? rc : perf_tracepoint("raw_syscalls", "sys_exit", ret_exit, err);
 }

@@ -52,8 +52,7 @@ struct perf {
 	size_t n_sources, cap_sources;
 	struct perf_kind *kinds;
 	size_t n_kinds;
-	uint64_t lost;  /* notes for which there was no room, as far as they have been read */
-	bool no_losses; /* the kernel doesn't say it of an event: before Linux 6.0 */
+	uint64_t lost; /* notes for which there was no room, as far as they have been read */
 };
 
 /* A note, taken apart. Pointers are good for the time of the visit. */
@@ -102,7 +101,7 @@ int perf_read(struct perf *perf, int (*visit)(void *ctx, const struct perf_note 
 
 /*
  * Brings `lost` up to now. The kernel notes a loss in front of the next note that finds room, so
- * that of the last ones would never be known; an event says it when it is asked.
+ * that of the last ones would never be known; an event says it when it is asked, since Linux 6.0.
  */
 void perf_count_lost(struct perf *perf);
 
@@ -112,5 +111,26 @@ void perf_count_lost(struct perf *perf);
  */
 int perf_tracepoint(const char *system, const char *name, struct perf_event_attr *ret,
 		    struct uspl_err *err) uspl_must_check;
+/* The same for each system call's entry and its return: raw_syscalls:sys_enter and sys_exit. */
+int perf_syscalls(struct perf_event_attr *ret_enter, struct perf_event_attr *ret_exit,
+		  struct uspl_err *err) uspl_must_check;
+
+/* What the fields of each tracepoint begin with (struct trace_entry of the kernel). */
+struct perf_common {
+	uint16_t type;
+	uint8_t flags, preempted;
+	int32_t kernel_tid; /* of the thread that ran there, in the first pid namespace */
+};
+
+struct perf_sys_enter {
+	struct perf_common common;
+	int64_t nr;
+	uint64_t args[6];
+};
+
+struct perf_sys_exit {
+	struct perf_common common;
+	int64_t nr, result;
+};
 
 #endif

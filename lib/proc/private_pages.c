@@ -33,6 +33,18 @@ void private_pages(const struct proc *proc, taddr addr, size_t n, bool *ret_priv
 	    PAGEMAP_PRESENT | PAGEMAP_EXCLUSIVE, ret_private);
 }
 
+bool *private_page(struct private_run *run, const struct proc *proc, taddr addr, size_t n)
+{
+	taddr page = addr & ~(PAGE - 1);
+
+	if (page < run->from || page >= run->from + run->n * PAGE) {
+		run->from = page;
+		run->n = n < PRIVATE_RUN_MAX ? n : PRIVATE_RUN_MAX;
+		private_pages(proc, page, run->n, run->own);
+	}
+	return &run->own[(page - run->from) / PAGE];
+}
+
 void private_pages_copied(const struct proc *proc, taddr addr, size_t n, bool *ret_copied)
 {
 	ask(proc, addr, n, PAGEMAP_PRESENT | PAGEMAP_OF_FILE, PAGEMAP_PRESENT, ret_copied);

@@ -15,8 +15,6 @@
  * one the pages take 1.8 us each, and twice that if they aren't whole.
  */
 #define PIECE_PAGES 64
-/* Pages that are asked about at once. */
-#define OWNED_MAX 256
 
 bool site_needs_stop(const struct site *site)
 {
@@ -159,29 +157,15 @@ int site_plan_check(struct site_plan *plan, struct uspl_err *err)
 	return site_plan_check_these(plan, sites, plan->sites.n, err);
 }
 
-/* What is known of some pages. */
-struct owned {
-	taddr from;
-	size_t n;
-	bool own[OWNED_MAX];
-};
-
 /* Notes a byte of the code if its page isn't the process's own. */
-static int look_at(struct site_plan *plan, struct owned *owned, taddr addr, uint8_t byte,
+static int look_at(struct site_plan *plan, struct private_run *owned, taddr addr, uint8_t byte,
 		   struct uspl_err *err)
 {
 	const struct site_piece *last = &plan->pieces.items[plan->pieces.n - 1];
-	taddr page = addr & ~(PAGE - 1), end = last->addr + last->len;
+	size_t n = (last->addr + last->len - 1) / PAGE - addr / PAGE + 1;
 	struct site_byte *item;
 
-	if (page < owned->from || page >= owned->from + owned->n * PAGE) {
-		owned->from = page;
-		owned->n = (end - page + PAGE - 1) / PAGE;
-		if (owned->n > OWNED_MAX)
-			owned->n = OWNED_MAX;
-		private_pages(plan->proc, page, owned->n, owned->own);
-	}
-	if (owned->own[(page - owned->from) / PAGE])
+	if (*private_page(owned, plan->proc, addr, n))
 		return 0;
 	item = vec_push(&plan->foreign);
 	if (!item)
@@ -193,7 +177,7 @@ static int look_at(struct site_plan *plan, struct owned *owned, taddr addr, uint
 int site_plan_look(struct site_plan *plan, struct uspl_err *err)
 {
 	const struct site_piece *piece;
-	struct owned owned = { 0 };
+	struct private_run owned = { 0 };
 
 	plan->looked = false;
 	plan->foreign.n = 0;

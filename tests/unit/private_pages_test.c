@@ -32,6 +32,23 @@ static bool are(const char *text, const char *wanted)
 	       strspn(text + 3, "0") >= PAGES - 4;
 }
 
+/* Of the same pages, of which the second and the third are ours. */
+static void test_run(const struct proc *proc, const uint8_t *at)
+{
+	taddr first = (uintptr_t)at;
+	struct private_run run = { 0 };
+
+	ok(!*private_page(&run, proc, first + 5, 2) &&
+		   *private_page(&run, proc, first + PAGE + 5, PAGES) && run.from == first &&
+		   run.n == 2,
+	   "two pages at once, the second one asked for next");
+	ok(*private_page(&run, proc, first + 2 * PAGE, SIZE_MAX) && run.from == first + 2 * PAGE &&
+		   run.n == PRIVATE_RUN_MAX,
+	   "one behind them, with as many as there is room for");
+	ok(*private_page(&run, proc, first + PAGE, 1) && run.from == first + PAGE,
+	   "one in front of them");
+}
+
 static void test_file(const struct proc *proc, int fd)
 {
 	uint8_t *at = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
@@ -46,6 +63,7 @@ static void test_file(const struct proc *proc, int fd)
 	at[PAGE] = at[2 * PAGE] = at[(PAGES - 1) * PAGE] = 1;
 	ok(!*(volatile uint8_t *)at && are(owned(proc, at), "0111"),
 	   "a page that was read, and three that were written to");
+	test_run(proc, at);
 	child = fork();
 	if (!child) {
 		pause();

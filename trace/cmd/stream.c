@@ -76,13 +76,13 @@ int stream_record(struct reader *reader, struct kernel_watch *kernel, double sec
 	if (rc)
 		return rc;
 	reader_print_losses(reader, stderr);
-	if (reader->log.overwritten > stream.n_records / LOSS_TO_TELL)
+	if (reader->log.overwritten > stream.records.n / LOSS_TO_TELL)
 		fprintf(stderr, "# larger rings lose less: 'uspl-trace start --buffer=KB'\n");
 	if (cli_quiet())
 		return 0;
-	printf("%s: %" PRIu64 " calls", path, stream.n_records);
+	printf("%s: %" PRIu64 " calls", path, stream.records.n);
 	if (kernel)
-		printf(", %" PRIu64 " events of the kernel", stream.n_events);
+		printf(", %" PRIu64 " events of the kernel", stream.events.n);
 	printf("\n");
 	return 0;
 }

@@ -30,15 +30,12 @@
 #include "trace/tally/tally.h"
 #include "trace/tracers/child.h"
 #include "trace/tracers/following.h"
-#include "trace/watch/kernel_watch.h"
+#include "trace/watch/kernel_told.h"
 #include "trace/watch/watch_loop.h"
 
 /* Most programs open their libraries when they begin. */
 #define EARLY_NS 2000000000ll
 #define EARLY_LOOK_MS 5
-/* How often the kernel is asked; how many of its events are kept, 56 bytes each. */
-#define KERNEL_LOOK_MS 10
-#define EVENTS_MAX 4000000
 
 /* A program that is to be run, and where what was recorded goes. */
 struct run {
@@ -51,56 +48,18 @@ struct run {
 	bool grows;                /* libraries that it opens are traced */
 	const char *kinds;         /* what the kernel is asked for, as given; NULL: nothing */
 	unsigned set;              /* the same (kernel_event.h) */
-	struct kernel_watch kernel;
-	struct kernel_log told; /* by the kernel, so far */
-	uint64_t dropped;       /* of that, to make room */
-	struct uspl_err kernel_err;
+	struct kernel_told kernel;
 };
 
 static void run_release(struct run *run)
 {
 	following_release(&run->following);
-	kernel_watch_close(&run->kernel);
-	vec_release(&run->told.events);
+	kernel_told_release(&run->kernel);
 	line_release(&run->line);
 }
 
 DEFINE_AUTO_RELEASE(run, struct run, run_release)
 #define auto_run __attribute__((cleanup(cleanup_run_)))
-
-/*
- * What the kernel tells while the program runs. As of calls, what came last is kept: when there are
- * too many events the older half makes room.
- */
-static void ask_kernel(struct run *run)
-{
-	kernel_events *events = &run->told.events;
-	uint64_t half = events->n / 2;
-
-	if (run->kernel_err.code ||
-	    kernel_watch_read(&run->kernel, false, &run->told, &run->kernel_err) ||
-	    events->n < EVENTS_MAX)
-		return;
-	memmove(events->items, events->items + half, (events->n - half) * sizeof(*events->items));
-	events->n -= half;
-	run->dropped += half;
-}
-
-/* All that it has told, for the reader of the calls (struct kernel_source). */
-static int take_kernel(void *ctx, bool last, struct kernel_log *log, struct uspl_err *err)
-{
-	struct run *run = ctx;
-	int rc = -(int)run->kernel_err.code;
-
-	if (rc && err)
-		*err = run->kernel_err;
-	if (!rc)
-		rc = kernel_watch_read(&run->kernel, last, &run->told, err);
-	run->told.lost += run->dropped;
-	*log = run->told;
-	run->told = (struct kernel_log){ 0 };
-	return rc;
-}
 
 /* Calls with what the kernel has told, as cat prints them or record saves them. */
 static int print_with_kernel(struct run *run, pid_t pid, struct uspl_err *err)
@@ -111,7 +70,7 @@ static int print_with_kernel(struct run *run, pid_t pid, struct uspl_err *err)
 
 	if (rc)
 		return rc;
-	reader.kernel_source = (struct kernel_source){ take_kernel, run };
+	reader.kernel_source = (struct kernel_source){ kernel_told_take, &run->kernel };
 	if (!run->saves && !form)
 		form = format_text.name;
 	save_prepare(&reader, form, path);
@@ -182,8 +141,8 @@ static int look_ms(void *ctx)
 	const struct run *run = ctx;
 	int64_t left_ms = (run->look_ns - clock_now_ns()) / 1000000;
 
-	if (run->set && (!run->grows || left_ms > KERNEL_LOOK_MS))
-		return KERNEL_LOOK_MS;
+	if (run->set && (!run->grows || left_ms > KERNEL_TOLD_MS))
+		return KERNEL_TOLD_MS;
 	return left_ms > 0 ? (int)left_ms + 1 : 1;
 }
 
@@ -195,7 +154,7 @@ static bool has_libraries(void *ctx)
 	bool found;
 
 	if (run->set)
-		ask_kernel(run);
+		kernel_told_ask(&run->kernel);
 	if (!run->grows || clock_now_ns() < run->look_ns)
 		return false;
 	found = following_goes_on(following) && following_has_news(following);
@@ -229,10 +188,10 @@ static int run_hooked(struct run *run, struct child *child, struct uspl_err *err
 	if (rc)
 		return rc;
 	if (run->set) {
-		rc = kernel_watch_open(&run->kernel, child->pid, run->set, err);
+		rc = kernel_watch_open(&run->kernel.watch, child->pid, run->set, err);
 		if (rc)
 			return rc;
-		fputs(buf_str(&run->kernel.notes), stderr);
+		fputs(buf_str(&run->kernel.watch.notes), stderr);
 	}
 	line->hook.begins = line->tally.begins = true;
 	/* What is printed in a form of its own is for programs. */
@@ -258,7 +217,7 @@ static int run_hooked(struct run *run, struct child *child, struct uspl_err *err
 		events.has_work = has_libraries;
 		events.work = add_libraries;
 	}
-	rc = run->set ? kernel_watch_begin(&run->kernel, err) : 0;
+	rc = run->set ? kernel_watch_begin(&run->kernel.watch, err) : 0;
 	return rc ? rc : child_follow(child, &events, err);
 }
 

@@ -5,7 +5,6 @@
 // trace/tracers/following.c. When the session is gone the follower ends.
 
 #include <poll.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/confine.h"
-#include "machine/lookout.h"
 #include "base/json.h"
+#include "machine/lookout.h"
 #include "record/trace_records.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/engine/session.h"

@@ -43,8 +43,6 @@
 #define PAGES_LEAST 24
 #define PAGES_MOST 40
 #define NS_A_PAGE 10000
-/* That are asked for at once. */
-#define OWNED_PAGES 512
 /*
  * Between two stops the threads run for as long as they were stopped, but for no longer than this.
  */
@@ -58,12 +56,6 @@ struct run {
 	struct site_plan plan; /* of these */
 	struct safety_finding finding;
 	double stop_us;
-};
-
-/* Whether pages from there on are the process's own. */
-struct owned {
-	taddr from;
-	bool own[OWNED_PAGES];
 };
 
 int patch_stopped_init(struct patch_stopped *patch, const struct patch_input *in,
@@ -116,29 +108,26 @@ void patch_stopped_warm(struct patch_stopped *patch, struct patch_result *result
 }
 
 /* Writes the byte that is there, unless the page is the process's own. */
-static int own_page(const struct proc *proc, struct owned *owned, taddr addr, struct uspl_err *err)
+static int own_page(const struct proc *proc, struct private_run *owned, taddr addr,
+		    struct uspl_err *err)
 {
-	taddr page = addr & ~(PAGE - 1);
+	bool *is_own = private_page(owned, proc, addr, PRIVATE_RUN_MAX);
 	uint8_t byte;
 	int rc;
 
-	if (page < owned->from || page >= owned->from + OWNED_PAGES * PAGE) {
-		owned->from = page;
-		private_pages(proc, page, OWNED_PAGES, owned->own);
-	}
-	if (owned->own[(page - owned->from) / PAGE])
+	if (*is_own)
 		return 0;
 	rc = proc_read(proc, addr, &byte, 1, err);
 	if (rc)
 		return rc;
-	owned->own[(page - owned->from) / PAGE] = true;
+	*is_own = true;
 	return proc_write(proc, addr, &byte, 1, err);
 }
 
 int patch_stopped_prepare(const struct patch_stopped *patch, struct uspl_err *err)
 {
 	const struct proc *proc = patch->in->proc;
-	struct owned owned = { 0 };
+	struct private_run owned = { 0 };
 	const struct site *site;
 
 	vec_for_each (patch->sites, site) {

@@ -73,7 +73,8 @@ const char *kernel_syscall_name(int32_t nr, char *buf, size_t len)
 	return buf;
 }
 
-const char *kernel_off_reason(const struct kernel_event *event)
+/* Why it was off. */
+static const char *off_reason(const struct kernel_event *event)
 {
 	return event->flags & KERNEL_PREEMPTED ? "preempted" : "blocked";
 }
@@ -85,7 +86,7 @@ const char *kernel_event_name(const struct kernel_event *event, char *buf, size_
 	if (event->kind == KERNEL_SYSCALL)
 		snprintf(buf, len, "sys:%s", kernel_syscall_name(event->nr, name, sizeof(name)));
 	else if (event->kind == KERNEL_OFF)
-		snprintf(buf, len, "off:%s", kernel_off_reason(event));
+		snprintf(buf, len, "off:%s", off_reason(event));
 	else
 		snprintf(buf, len, "fault%s",
 			 event->flags & KERNEL_UNDONE  ? ""
@@ -143,7 +144,7 @@ void kernel_event_add_json(const struct kernel_event *event, struct json *json)
 		return;
 	}
 	if (event->kind == KERNEL_OFF)
-		json_string(json, "why", kernel_off_reason(event));
+		json_string(json, "why", off_reason(event));
 	if (event->nr >= 0)
 		json_string(json, "syscall", kernel_syscall_name(event->nr, name, sizeof(name)));
 	if (event->kind == KERNEL_SYSCALL && kernel_event_has_value(event))

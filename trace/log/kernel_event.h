@@ -58,8 +58,6 @@ const char *kernel_kind_title(enum kernel_kind kind);
 const char *kernel_event_name(const struct kernel_event *event, char *buf, size_t len);
 /* The system call's name, "syscall_NR" if it has none. */
 const char *kernel_syscall_name(int32_t nr, char *buf, size_t len);
-/* Why it was off: "blocked" or "preempted". */
-const char *kernel_off_reason(const struct kernel_event *event);
 /* True if its value is known: a result, or an address. */
 bool kernel_event_has_value(const struct kernel_event *event);
 /* The same for people: "sys:futex()", "fault:minor(0x7f0123456000)". */

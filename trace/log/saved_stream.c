@@ -13,21 +13,27 @@
 #include "base/file.h"
 #include "trace/log/saved_io.h"
 
-/* A file that has no name any more. */
-static int open_nameless(const char *path)
+/* The file has no name any more. */
+static int open_part(struct saved_part *part, const char *path, struct uspl_err *err)
 {
 	auto_free char *name = NULL;
-	int fd;
 
 	if (asprintf(&name, "%s.XXXXXX", path) < 0) {
 		name = NULL;
-		errno = ENOMEM;
-		return -1;
+		return uspl_fail_nomem(err);
 	}
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd >= 0)
-		unlink(name);
-	return fd;
+	part->fd = mkostemp(name, O_CLOEXEC);
+	if (part->fd < 0)
+		return uspl_fail_errno(err, "cannot make a file beside '%s'", path);
+	unlink(name);
+	return zst_is_name(path) ? zst_new(&part->pack, err) : 0;
+}
+
+static void close_part(struct saved_part *part)
+{
+	if (part->fd >= 0)
+		close(part->fd);
+	zst_free(part->pack);
 }
 
 int saved_stream_open(const char *path, struct saved_stream *ret, struct uspl_err *err)
@@ -35,46 +41,38 @@ int saved_stream_open(const char *path, struct saved_stream *ret, struct uspl_er
 	int rc;
 
 	*ret = (struct saved_stream)SAVED_STREAM_NONE;
-	ret->records = open_nameless(path);
-	ret->values = open_nameless(path);
-	ret->events = open_nameless(path);
-	if (ret->records < 0 || ret->values < 0 || ret->events < 0)
-		return uspl_fail_errno(err, "cannot make a file beside '%s'", path);
-	if (!zst_is_name(path))
-		return 0;
-	rc = zst_new(&ret->pack_records, err);
+	rc = open_part(&ret->records, path, err);
 	if (!rc)
-		rc = zst_new(&ret->pack_values, err);
-	return rc ? rc : zst_new(&ret->pack_events, err);
+		rc = open_part(&ret->values, path, err);
+	return rc ? rc : open_part(&ret->events, path, err);
 }
 
 void saved_stream_close(struct saved_stream *stream)
 {
-	if (stream->records >= 0)
-		close(stream->records);
-	if (stream->values >= 0)
-		close(stream->values);
-	if (stream->events >= 0)
-		close(stream->events);
-	zst_free(stream->pack_records);
-	zst_free(stream->pack_values);
-	zst_free(stream->pack_events);
+	close_part(&stream->records);
+	close_part(&stream->values);
+	close_part(&stream->events);
 	*stream = (struct saved_stream)SAVED_STREAM_NONE;
 }
 
-/* Appends bytes to one of the files, packed if it is. */
-static int put(int fd, struct zst *pack, const struct buf *bytes, struct uspl_err *err)
+/* Appends bytes to a part, packed if it is; they have n of what is counted. last: it ends here. */
+static int put(struct saved_part *part, const struct buf *bytes, uint64_t n, bool last,
+	       struct uspl_err *err)
 {
 	auto_buf struct buf packed = { 0 };
-	int rc = pack ? zst_add(pack, bytes->data, bytes->len, false, &packed, err) : 0;
+	int rc;
 
+	if (bytes->oom)
+		return uspl_fail_nomem(err);
+	rc = part->pack ? zst_add(part->pack, bytes->data, bytes->len, last, &packed, err) : 0;
 	if (rc)
 		return rc;
-	if (pack)
+	if (part->pack)
 		bytes = &packed;
-	return file_write_all(fd, buf_str(bytes), bytes->len) == 0
-		       ? 0
-		       : uspl_fail_errno(err, "cannot write what was recorded");
+	if (file_write_all(part->fd, buf_str(bytes), bytes->len) != 0)
+		return uspl_fail_errno(err, "cannot write what was recorded");
+	part->n += n;
+	return 0;
 }
 
 int saved_stream_add(struct saved_stream *stream, const trace_records *records,
@@ -84,26 +82,18 @@ int saved_stream_add(struct saved_stream *stream, const trace_records *records,
 	auto_buf struct buf out = { 0 };
 	int rc;
 
-	if (stream->values_len + texts->len > UINT32_MAX)
+	if (stream->values.n + texts->len > UINT32_MAX)
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "a trace with more than 4 GiB of arguments and results");
 	vec_for_each (records, record) {
 		struct trace_record moved = *record;
 
-		moved.args += moved.args ? (uint32_t)stream->values_len : 0;
-		moved.result += moved.result ? (uint32_t)stream->values_len : 0;
+		moved.args += moved.args ? (uint32_t)stream->values.n : 0;
+		moved.result += moved.result ? (uint32_t)stream->values.n : 0;
 		saved_put_record(&out, &moved);
 	}
-	if (out.oom)
-		return uspl_fail_nomem(err);
-	rc = put(stream->records, stream->pack_records, &out, err);
-	if (!rc)
-		rc = put(stream->values, stream->pack_values, texts, err);
-	if (rc)
-		return rc;
-	stream->n_records += records->n;
-	stream->values_len += texts->len;
-	return 0;
+	rc = put(&stream->records, &out, records->n, false, err);
+	return rc ? rc : put(&stream->values, texts, texts->len, false, err);
 }
 
 int saved_stream_add_events(struct saved_stream *stream, const kernel_events *events,
@@ -111,24 +101,19 @@ int saved_stream_add_events(struct saved_stream *stream, const kernel_events *ev
 {
 	const struct kernel_event *event;
 	auto_buf struct buf out = { 0 };
-	int rc;
 
 	vec_for_each (events, event)
 		kernel_event_put(&out, event);
-	if (out.oom)
-		return uspl_fail_nomem(err);
-	rc = put(stream->events, stream->pack_events, &out, err);
-	if (rc)
-		return rc;
-	stream->n_events += events->n;
-	return 0;
+	return put(&stream->events, &out, events->n, false, err);
 }
 
-/* Copies all of a file behind what is in another one. -1, with errno. */
-static int append(int to, int from, off_t len)
+/* Copies all of a part behind what is in a file. -1, with errno. */
+static int append(int to, const struct saved_part *part)
 {
+	off_t len = lseek(part->fd, 0, SEEK_END);
+
 	for (off_t at = 0; at < len;) {
-		ssize_t n = sendfile(to, from, &at, (size_t)(len - at));
+		ssize_t n = sendfile(to, part->fd, &at, (size_t)(len - at));
 
 		if (n == 0)
 			errno = EIO;
@@ -160,12 +145,12 @@ static int write_parts(int fd, const void *what)
 	const struct saved_stream *stream = parts->stream;
 
 	if (file_write_all(fd, parts->front.data, parts->front.len) != 0 ||
-	    append(fd, stream->values, lseek(stream->values, 0, SEEK_END)) != 0 ||
+	    append(fd, &stream->values) != 0 ||
 	    file_write_all(fd, parts->between.data, parts->between.len) != 0 ||
-	    append(fd, stream->records, lseek(stream->records, 0, SEEK_END)) != 0 ||
+	    append(fd, &stream->records) != 0 ||
 	    file_write_all(fd, parts->back.data, parts->back.len) != 0)
 		return -1;
-	return append(fd, stream->events, lseek(stream->events, 0, SEEK_END));
+	return append(fd, &stream->events);
 }
 
 /* A frame in place of the bytes. */
@@ -179,27 +164,16 @@ static int pack(struct buf *bytes, struct uspl_err *err)
 	return rc;
 }
 
-/* The frame of one of the files ends. */
-static int end_frame(int fd, struct zst *pack, struct uspl_err *err)
-{
-	auto_buf struct buf packed = { 0 };
-	int rc = zst_add(pack, "", 0, true, &packed, err);
-
-	if (rc)
-		return rc;
-	return file_write_all(fd, packed.data, packed.len) == 0
-		       ? 0
-		       : uspl_fail_errno(err, "cannot write what was recorded");
-}
-
+/* The frames of the parts end, and what stands around them is packed. */
 static int pack_all(struct saved_stream *stream, struct parts *parts, struct uspl_err *err)
 {
-	int rc = end_frame(stream->records, stream->pack_records, err);
+	const struct buf none = { 0 };
+	int rc = put(&stream->records, &none, 0, true, err);
 
 	if (!rc)
-		rc = end_frame(stream->values, stream->pack_values, err);
+		rc = put(&stream->values, &none, 0, true, err);
 	if (!rc)
-		rc = end_frame(stream->events, stream->pack_events, err);
+		rc = put(&stream->events, &none, 0, true, err);
 	if (!rc)
 		rc = pack(&parts->front, err);
 	if (!rc)
@@ -214,11 +188,11 @@ int saved_stream_write(struct saved_stream *stream, const char *path,
 	int rc;
 
 	saved_put_front(&parts.front, saved);
-	saved_put_u64(&parts.front, stream->values_len);
-	saved_put_u64(&parts.between, stream->n_records);
-	saved_put_back(&parts.back, saved, stream->n_events);
+	saved_put_u64(&parts.front, stream->values.n);
+	saved_put_u64(&parts.between, stream->records.n);
+	saved_put_back(&parts.back, saved, stream->events.n);
 	if (parts.front.oom || parts.between.oom || parts.back.oom)
 		return uspl_fail_nomem(err);
-	rc = stream->pack_records ? pack_all(stream, &parts, err) : 0;
+	rc = stream->records.pack ? pack_all(stream, &parts, err) : 0;
 	return rc ? rc : file_replace(path, write_parts, &parts, err);
 }

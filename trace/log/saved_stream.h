@@ -12,16 +12,20 @@
 #include "trace/log/saved.h"
 #include "trace/log/zst.h"
 
+/* What lies in a file of its own. */
+struct saved_part {
+	int fd;
+	struct zst *pack; /* of a trace whose name ends with '.zst': what packs it; else NULL */
+	uint64_t n;       /* records, bytes of values, events */
+};
+
 struct saved_stream {
-	int records, values, events; /* descriptors */
-	/* Of a file whose name ends with '.zst': what packs them, on their way; else NULL. */
-	struct zst *pack_records, *pack_values, *pack_events;
-	uint64_t n_records, values_len, n_events;
+	struct saved_part records, values, events;
 };
 
 #define SAVED_STREAM_NONE                                                                          \
 	{                                                                                          \
-		.records = -1, .values = -1, .events = -1                                          \
+		.records.fd = -1, .values.fd = -1, .events.fd = -1                                 \
 	}
 
 /* Makes the files in the folder of path. saved_stream_close must follow in any case. */
@@ -38,8 +42,8 @@ int saved_stream_add(struct saved_stream *stream, const trace_records *records,
 int saved_stream_add_events(struct saved_stream *stream, const kernel_events *events,
 			    struct uspl_err *err) uspl_must_check;
 /*
- * saved_write, with what the stream has in place of the same of `saved`. An older
- * file is replaced when everything is written.
+ * saved_write, with what the stream has in place of the same of `saved`. An older file is replaced
+ * when everything is written.
  */
 int saved_stream_write(struct saved_stream *stream, const char *path,
 		       const struct trace_saved *saved, struct uspl_err *err) uspl_must_check;

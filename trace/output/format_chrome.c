@@ -50,19 +50,45 @@ static void add_duration(const struct trace_log *log, const struct trace_span *s
 	json_decimal(json, "dur", (nearbyint(end * 1000) - nearbyint(start * 1000)) / 1000, 3);
 }
 
+/* What else is known of a call, or of what the kernel has told. */
+static void add_args(const struct trace_log *log, const struct trace_record *record,
+		     const struct kernel_event *kernel, struct json *json)
+{
+	if (!kernel && !record->args && !record->result && !record->how && !record->cut)
+		return;
+	json_open(json, "args", '{');
+	if (kernel)
+		json_number(json, "cpu", record->cpu);
+	if (record->how)
+		json_truth(json, trace_how(record), true);
+	if (record->cut)
+		json_truth(json, "cut", true);
+	if (kernel) {
+		kernel_event_add_json(kernel, json);
+	} else {
+		values_add_json(log, record->args, "?", json);
+		values_add_json(log, record->result, "result", json);
+	}
+	json_close(json, '}');
+}
+
 /*
- * A complete event ("X"), or an instant one ("i") where only the entry is known. Times are in us.
+ * A call, or what the kernel has told of its thread: a complete event ("X"), or an instant one
+ * ("i") where only the entry is known. Times are in us.
  */
-static void add_call(const struct reader *reader, const struct trace_span *span, struct buf *out)
+static void add_span(const struct reader *reader, const struct trace_span *span, struct buf *out)
 {
 	const struct trace_log *log = &reader->log;
 	const struct trace_record *record = &span->record;
+	const struct kernel_event *kernel = trace_kernel(log, record);
 	auto_json struct json json = { 0 };
 	char buf[NAME_MAX_LEN];
 
 	json_open(&json, NULL, '{');
-	json_string(&json, "name", names_of(log->names, record->id, buf, sizeof(buf)));
-	json_string(&json, "cat", names_module(log->names, record->id));
+	json_string(&json, "name",
+		    kernel ? kernel_event_name(kernel, buf, sizeof(buf))
+			   : names_of(log->names, record->id, buf, sizeof(buf)));
+	json_string(&json, "cat", kernel ? "kernel" : names_module(log->names, record->id));
 	json_string(&json, "ph", record->end ? "X" : "i");
 	json_number(&json, "pid", log->pid);
 	json_number(&json, "tid", record->tid);
@@ -71,43 +97,7 @@ static void add_call(const struct reader *reader, const struct trace_span *span,
 		add_duration(log, span, &json);
 	else
 		json_string(&json, "s", "t");
-	if (record->args || record->result || record->how || record->cut) {
-		json_open(&json, "args", '{');
-		if (record->how)
-			json_truth(&json, record->how == TRACE_LEFT ? "left" : "open", true);
-		if (record->cut)
-			json_truth(&json, "cut", true);
-		values_add_json(log, record->args, "?", &json);
-		values_add_json(log, record->result, "result", &json);
-		json_close(&json, '}');
-	}
-	json_close(&json, '}');
-	buf_addf(out, ",\n%s", json_text(&json));
-}
-
-/* What the kernel has told is a complete event of its thread, too. */
-static void add_kernel(const struct reader *reader, const struct trace_span *span,
-		       const struct kernel_event *kernel, struct buf *out)
-{
-	const struct trace_log *log = &reader->log;
-	const struct trace_record *record = &span->record;
-	auto_json struct json json = { 0 };
-	char buf[NAME_MAX_LEN];
-
-	json_open(&json, NULL, '{');
-	json_string(&json, "name", kernel_event_name(kernel, buf, sizeof(buf)));
-	json_string(&json, "cat", "kernel");
-	json_string(&json, "ph", "X");
-	json_number(&json, "pid", log->pid);
-	json_number(&json, "tid", record->tid);
-	json_decimal(&json, "ts", trace_us(log, record->start - log->start_ticks), 3);
-	add_duration(log, span, &json);
-	json_open(&json, "args", '{');
-	json_number(&json, "cpu", record->cpu);
-	if (record->how)
-		json_truth(&json, record->how == TRACE_LEFT ? "left" : "open", true);
-	kernel_event_add_json(kernel, &json);
-	json_close(&json, '}');
+	add_args(log, record, kernel, &json);
 	json_close(&json, '}');
 	buf_addf(out, ",\n%s", json_text(&json));
 }
@@ -139,14 +129,9 @@ static int body(struct reader *reader, struct buf *out, struct uspl_err *err)
 
 	(void)err;
 	vec_for_each (&reader->timeline.calls, span) {
-		const struct kernel_event *kernel = trace_kernel(&reader->log, &span->record);
-
 		if (reader->log.depth && span->depth >= reader->log.depth)
 			continue;
-		if (kernel)
-			add_kernel(reader, span, kernel, out);
-		else
-			add_call(reader, span, out);
+		add_span(reader, span, out);
 		format_flush(reader->to, out, false);
 	}
 	marks_print(reader, 0, UINT64_MAX, add_mark, out);

@@ -11,12 +11,45 @@
 
 #define NAME_MAX_LEN 512
 
-static void add_call(const struct reader *reader, const struct trace_span *span, struct buf *out)
+/* What a call has, and the kernel's events haven't. */
+static void add_function(const struct trace_log *log, const struct trace_record *record,
+			 struct json *json)
+{
+	char buf[NAME_MAX_LEN];
+
+	json_string(json, "name", names_of(log->names, record->id, buf, sizeof(buf)));
+	json_string(json, "module", names_module(log->names, record->id));
+	if (!record->end)
+		json_string(json, "caller",
+			    names_of_caller(log->names, record->caller, buf, sizeof(buf)));
+	if (record->args) {
+		json_open(json, "args", '{');
+		values_add_json(log, record->args, "?", json);
+		json_close(json, '}');
+	}
+	values_add_json(log, record->result, "result", json);
+}
+
+static void add_kernel(const struct kernel_event *kernel, struct json *json)
+{
+	static const char *const kinds[KERNEL_KINDS] = { "syscall", "off", "fault" };
+	char buf[NAME_MAX_LEN];
+
+	json_string(json, "kind", kinds[kernel->kind]);
+	json_string(json, "name",
+		    kernel->kind == KERNEL_SYSCALL
+			    ? kernel_syscall_name(kernel->nr, buf, sizeof(buf))
+			    : kernel_event_name(kernel, buf, sizeof(buf)));
+	kernel_event_add_json(kernel, json);
+}
+
+/* A call; what the kernel has told stands among the calls, by its beginning. */
+static void add_span(const struct reader *reader, const struct trace_span *span, struct buf *out)
 {
 	const struct trace_log *log = &reader->log;
 	const struct trace_record *record = &span->record;
+	const struct kernel_event *kernel = trace_kernel(log, record);
 	auto_json struct json json = { 0 };
-	char buf[NAME_MAX_LEN];
 
 	json_open(&json, NULL, '{');
 	json_number(&json, "tid", record->tid);
@@ -26,50 +59,15 @@ static void add_call(const struct reader *reader, const struct trace_span *span,
 		json_number(&json, "depth", span->depth);
 	}
 	if (record->how)
-		json_truth(&json, record->how == TRACE_LEFT ? "left" : "open", true);
+		json_truth(&json, trace_how(record), true);
 	if (record->cut)
 		json_truth(&json, "cut", true);
 	if (record->cpu >= 0)
 		json_number(&json, "cpu", record->cpu);
-	json_string(&json, "name", names_of(log->names, record->id, buf, sizeof(buf)));
-	json_string(&json, "module", names_module(log->names, record->id));
-	if (!record->end)
-		json_string(&json, "caller",
-			    names_of_caller(log->names, record->caller, buf, sizeof(buf)));
-	if (record->args) {
-		json_open(&json, "args", '{');
-		values_add_json(log, record->args, "?", &json);
-		json_close(&json, '}');
-	}
-	values_add_json(log, record->result, "result", &json);
-	json_close(&json, '}');
-	buf_addf(out, "%s\n", json_text(&json));
-}
-
-/* What the kernel has told stands among the calls, by its beginning. */
-static void add_kernel(const struct reader *reader, const struct trace_span *span,
-		       const struct kernel_event *kernel, struct buf *out)
-{
-	static const char *const kinds[KERNEL_KINDS] = { "syscall", "off", "fault" };
-	const struct trace_log *log = &reader->log;
-	const struct trace_record *record = &span->record;
-	auto_json struct json json = { 0 };
-	char buf[NAME_MAX_LEN];
-
-	json_open(&json, NULL, '{');
-	json_number(&json, "tid", record->tid);
-	json_ns(&json, "start_ns", trace_ns(log, record->start - log->start_ticks));
-	json_ns(&json, "duration_ns", trace_ns(log, record->end - record->start));
-	json_number(&json, "depth", span->depth);
-	if (record->how)
-		json_truth(&json, record->how == TRACE_LEFT ? "left" : "open", true);
-	json_number(&json, "cpu", record->cpu);
-	json_string(&json, "kind", kinds[kernel->kind]);
-	json_string(&json, "name",
-		    kernel->kind == KERNEL_SYSCALL
-			    ? kernel_syscall_name(kernel->nr, buf, sizeof(buf))
-			    : kernel_event_name(kernel, buf, sizeof(buf)));
-	kernel_event_add_json(kernel, &json);
+	if (kernel)
+		add_kernel(kernel, &json);
+	else
+		add_function(log, record, &json);
 	json_close(&json, '}');
 	buf_addf(out, "%s\n", json_text(&json));
 }
@@ -114,16 +112,11 @@ static int body(struct reader *reader, struct buf *out, struct uspl_err *err)
 	(void)err;
 	vec_for_each (&reader->timeline.events, event) {
 		const struct trace_span *span = &reader->timeline.calls.items[event->call];
-		const struct kernel_event *kernel = trace_kernel(&reader->log, &span->record);
 
 		mark = marks_print(reader, mark, event->time, add_mark, out);
 		if (event->kind != TRACE_LEAVE &&
-		    (!reader->log.depth || span->depth < reader->log.depth)) {
-			if (kernel)
-				add_kernel(reader, span, kernel, out);
-			else
-				add_call(reader, span, out);
-		}
+		    (!reader->log.depth || span->depth < reader->log.depth))
+			add_span(reader, span, out);
 		format_flush(reader->to, out, false);
 	}
 	marks_print(reader, mark, UINT64_MAX, add_mark, out);

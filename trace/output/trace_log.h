@@ -47,6 +47,12 @@ static inline const struct kernel_event *trace_kernel(const struct trace_log *lo
 					 : NULL;
 }
 
+/* What is said of a call that hasn't returned to its caller: "left", "open"; NULL: it has. */
+static inline const char *trace_how(const struct trace_record *record)
+{
+	return record->how == TRACE_LEFT ? "left" : record->how == TRACE_OPEN ? "open" : NULL;
+}
+
 /* Ticks in microseconds. */
 static inline double trace_us(const struct trace_log *log, uint64_t ticks)
 {

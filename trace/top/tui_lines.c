@@ -400,11 +400,10 @@ static void add_call(const struct tui_lines *lines, size_t line, struct buf *out
 	const struct trace_log *log = &lines->reader->log;
 	const struct trace_span *span = span_of(lines, line);
 	const struct trace_record *record = &span->record;
+	const char *how = trace_how(record);
 	auto_buf struct buf end = { 0 };
 
-	buf_addstr(&end, record->how == TRACE_OPEN   ? "open"
-			 : record->how == TRACE_LEFT ? "left"
-						     : "");
+	buf_addstr(&end, how ? how : "");
 	if (record->cut)
 		buf_addstr(&end, end.len ? ",cut" : "cut");
 	buf_addf(out, "%13.6f %8d ", trace_ns(log, record->start - log->start_ticks) / 1e9,

@@ -19,7 +19,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -38,6 +37,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "proc/maps.h"
+#include "proc/task.h"
 #include "thread/tracer_thread.h"
 #include "trace/tracers/child.h"
 
@@ -56,21 +57,19 @@ struct linker {
 /* False: there is none of glibc's. */
 static bool find_linker(pid_t pid, struct linker *ret)
 {
-	auto_buf struct buf maps = { 0 };
-	char path[32], *rest, *line;
+	auto_buf struct buf text = { 0 };
+	auto_mappings mapping_vec maps = { 0 };
+	const struct mapping *map;
+	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	if (file_read(path, &maps, NULL) != 0)
+	if (file_read(path, &text, NULL) || mappings_parse(buf_str(&text), &maps, NULL))
 		return false;
-	for (line = strtok_r(maps.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-		char rights[5];
-
-		if ((strstr(line, "/ld-linux") || strstr(line, "/ld-2.")) &&
-		    sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &ret->start, &ret->end, rights) ==
-			    3 &&
-		    rights[2] == 'x')
+	vec_for_each (&maps, map)
+		if (map->exec && (strstr(map->path, "/ld-linux") || strstr(map->path, "/ld-2."))) {
+			*ret = (struct linker){ map->start, map->end };
 			return true;
-	}
+		}
 	return false;
 }
 
@@ -208,20 +207,6 @@ struct follow {
 	int rc;         /* what at_end has returned */
 };
 
-/* How many there are; 0: that isn't known any more. */
-static int count_threads(pid_t pid)
-{
-	auto_buf struct buf status = { 0 };
-	const char *line;
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	if (file_read(path, &status, NULL) != 0)
-		return 0;
-	line = strstr(buf_str(&status), "\nThreads:");
-	return line ? atoi(line + strlen("\nThreads:")) : 0;
-}
-
 /*
  * True if the process ends with this thread, which stands at its exit: by a signal, or since it is
  * the last one, or since it hasn't asked to end by itself alone. A thread that another one's
@@ -232,9 +217,11 @@ static bool takes_all(pid_t pid, pid_t tid)
 {
 	auto_buf struct buf call = { 0 };
 	unsigned long code = 0;
+	struct stat task;
 	char path[64];
 
-	if (count_threads(pid) <= 1 ||
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	if (stat(path, &task) != 0 || tasks_linked(&task) <= 1 ||
 	    (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &code) == 0 && (code & SIGNAL_MASK)))
 		return true;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);

@@ -29,12 +29,6 @@ static char mark_of(double us)
 			   : ' ';
 }
 
-/* What is said behind a call that hasn't returned, or not to its caller. */
-static const char *how_of(const struct trace_record *record)
-{
-	return record->how == TRACE_LEFT ? "left" : record->how == TRACE_OPEN ? "open" : NULL;
-}
-
 /* " = RESULT", if there is one; false if not. */
 static bool print_result(const struct trace_log *log, const struct trace_record *record,
 			 const struct kernel_event *kernel, struct buf *out)
@@ -61,7 +55,7 @@ static void print_line(const struct trace_log *log, const struct trace_event *ev
 	char buf[NAME_MAX_LEN];
 	const char *name = kernel ? kernel_event_name(kernel, buf, sizeof(buf))
 				  : names_of(log->names, record->id, buf, sizeof(buf)),
-		   *how = how_of(record);
+		   *how = trace_how(record);
 
 	buf_addf(out, "%14.6f %9d) ", trace_us(log, event->time - log->start_ticks) / 1e6,
 		 record->tid);

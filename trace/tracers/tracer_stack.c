@@ -8,8 +8,6 @@
  * once went (`touched`), as the kernel finds out the use of its own stacks.
  */
 
-#include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 

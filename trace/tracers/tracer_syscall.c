@@ -28,16 +28,6 @@
 
 enum { ENTER, EXIT, N_KINDS };
 
-/* What a tracepoint's record holds: struct trace_entry of 8 bytes, then its fields. */
-struct enter_record {
-	uint64_t common, nr, args[6];
-};
-
-struct exit_record {
-	uint64_t common, nr;
-	int64_t result;
-};
-
 /* A system call that a thread is in. */
 struct open_call {
 	pid_t tid;
@@ -87,10 +77,7 @@ static int open_perf(struct syscalls *sys, struct uspl_err *err)
 
 	for (size_t i = 0; i < N_KINDS; i++)
 		kinds[i] = (struct perf_kind){ 0 };
-	rc = perf_tracepoint("raw_syscalls", "sys_enter", &kinds[ENTER].attr, err);
-	if (rc)
-		return rc;
-	rc = perf_tracepoint("raw_syscalls", "sys_exit", &kinds[EXIT].attr, err);
+	rc = perf_syscalls(&kinds[ENTER].attr, &kinds[EXIT].attr, err);
 	if (rc)
 		return rc;
 	stacks_ask(&kinds[ENTER].attr, (size_t)sys->stack_kb << 10);
@@ -143,7 +130,7 @@ static struct open_call *call_of(struct syscalls *sys, pid_t tid)
 static int enter(struct syscalls *sys, const struct perf_note *note)
 {
 	struct open_call *call = call_of(sys, note->tid);
-	struct enter_record record;
+	struct perf_sys_enter record;
 	int rc;
 
 	if (!call)
@@ -179,12 +166,12 @@ static void print_text(struct syscalls *sys, const struct open_call *call, uint6
 	buf_addf(out, "%14.6f %9d %11.3f us  %s",
 		 (double)((int64_t)call->start - sys->watch->start_ns) / 1e9, call->tid,
 		 (double)ns / 1e3, kernel_syscall_name((int32_t)call->nr, buf, sizeof(buf)));
-	if (!result)
-		buf_addstr(out, " ...");
-	else
+	if (result) {
 		buf_addstr(out, " = ");
-	if (result)
 		kernel_add_result(*result, out);
+	} else {
+		buf_addstr(out, " ...");
+	}
 	buf_addf(out, " <- %s\n", call->caller ? call->caller->name : "?");
 }
 
@@ -268,7 +255,7 @@ static int tell(struct syscalls *sys, const struct open_call *call, uint64_t ns,
 static int leave(struct syscalls *sys, const struct perf_note *note)
 {
 	struct open_call *call = call_of(sys, note->tid);
-	struct exit_record record;
+	struct perf_sys_exit record;
 
 	if (!call)
 		return uspl_fail_nomem(sys->err);

@@ -22,8 +22,6 @@
 
 #include "trace/watch/kernel_watch.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -34,16 +32,6 @@
 #define APART_NS 1000000
 
 enum meaning { SWITCH, ENTER, EXIT, FAULT, MINOR, MAJOR };
-
-/* What the tracepoints' records hold: struct trace_entry of 8 bytes, then the fields. */
-struct enter_record {
-	uint64_t common, nr;
-};
-
-struct exit_record {
-	uint64_t common;
-	int64_t nr, result;
-};
 
 static struct perf_event_attr software(uint64_t config)
 {
@@ -80,10 +68,8 @@ static int ask_syscalls(struct kernel_watch *watch, struct perf_kind *kinds, siz
 			struct uspl_err *err)
 {
 	struct perf_kind enter = { 0 }, leave = { 0 };
-	int rc = perf_tracepoint("raw_syscalls", "sys_enter", &enter.attr, err);
+	int rc = perf_syscalls(&enter.attr, &leave.attr, err);
 
-	if (!rc)
-		rc = perf_tracepoint("raw_syscalls", "sys_exit", &leave.attr, err);
 	if (!rc)
 		rc = perf_permits(watch->proc, &enter, err);
 	if (rc)
@@ -295,7 +281,7 @@ static int note_enter(struct kernel_watch *watch, struct kernel_thread *thread,
 		      const struct perf_note *note)
 {
 	struct kernel_event *call = &thread->events[KERNEL_SYSCALL];
-	struct enter_record record;
+	struct perf_sys_enter record;
 
 	if (note->raw_len < sizeof(record))
 		return 0;
@@ -314,7 +300,7 @@ static int note_exit(struct kernel_watch *watch, struct kernel_thread *thread,
 		     const struct perf_note *note)
 {
 	struct kernel_event *call = &thread->events[KERNEL_SYSCALL];
-	struct exit_record record;
+	struct perf_sys_exit record;
 
 	if (note->raw_len < sizeof(record) || !thread->in[KERNEL_SYSCALL])
 		return 0;

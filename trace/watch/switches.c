@@ -27,22 +27,10 @@
 
 enum { SWITCH, PLACE, WAKEUP, ENTER, EXIT, N_KINDS };
 
-/* What each tracepoint's record begins with (struct trace_entry of the kernel). */
-struct common {
-	uint16_t type;
-	uint8_t flags, preempted;
-	int32_t kernel_tid; /* of the thread that ran there */
-};
-
 struct wakeup_record {
-	struct common common;
+	struct perf_common common;
 	char comm[16];
 	int32_t kernel_tid; /* of the thread that was woken */
-};
-
-struct syscall_record {
-	struct common common;
-	uint64_t nr;
 };
 
 /* The first n of the kinds. */
@@ -72,8 +60,7 @@ static int open_best(struct switches *switches, struct uspl_err *err)
 		[WAKEUP].everybody = true,
 	};
 	bool all = !perf_tracepoint("sched", "sched_wakeup", &kinds[WAKEUP].attr, NULL) &&
-		   !perf_tracepoint("raw_syscalls", "sys_enter", &kinds[ENTER].attr, NULL) &&
-		   !perf_tracepoint("raw_syscalls", "sys_exit", &kinds[EXIT].attr, NULL);
+		   !perf_syscalls(&kinds[ENTER].attr, &kinds[EXIT].attr, NULL);
 	int rc = -USPL_E_PERMISSION;
 
 	stacks_ask(&kinds[PLACE].attr, STACK_LEN);
@@ -194,7 +181,7 @@ static void note_wakeup(struct switches *switches, const struct perf_note *note)
 
 static void note_syscall(struct switches_thread *thread, const struct perf_note *note)
 {
-	struct syscall_record record;
+	struct perf_sys_exit record; /* of an entry as far as it goes, too: the number */
 
 	thread->nr = -1;
 	if (note->raw_len < sizeof(record))
