@@ -258,7 +258,8 @@ three_left() {
 	C
 	"$TARGET_CC" -O1 -o runs runs.c
 	./runs 3>&- &
-	PID=$!
+	PID=$! TARGET=$!
+	until_true 10 executes runs || fail 'it does not begin'
 	tool uspl-trace start "$PID"
 	expect_status 0
 	screen "$PID"
