@@ -170,6 +170,12 @@ stop_at() {
 	expect_output 'Line 8 of "[^"]*part\.c" starts at address .*<part\+'
 }
 
+@test "the folders are named once more while gdb holds the process" {
+	begin
+	by_gdb -p "$TARGET" -ex "set uspl debug-directory /nonexistent:$PWD" -ex 'info line part.c:8'
+	expect_output 'Line 8 of "[^"]*part\.c" starts at address .*<part\+'
+}
+
 @test "a program without debugging information, and an update whose source is patched by now" {
 	cp -r tree "$BATS_TEST_TMPDIR"
 	cd "$BATS_TEST_TMPDIR"
