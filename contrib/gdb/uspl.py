@@ -12,6 +12,7 @@
 """Names and source lines of new code that uspl has brought into a process."""
 
 import atexit
+import itertools
 import os
 import re
 import shutil
@@ -24,6 +25,7 @@ SECONDS = 20
 seen = set()
 loaded = {}
 folder = []
+numbers = itertools.count(1)
 
 
 def debug_folders():
@@ -42,8 +44,8 @@ def symbol_file(target):
     if not folder:
         folder.append(tempfile.mkdtemp(prefix="uspl-gdb-"))
         atexit.register(shutil.rmtree, folder[0], ignore_errors=True)
-    # Each time anew: uspl-view takes no folder for sources that is there.
-    path = os.path.join(tempfile.mkdtemp(dir=folder[0]), "symbols")
+    # Each time another one: uspl-view takes no folder for sources that is there.
+    path = os.path.join(folder[0], "%d.symbols" % next(numbers))
     try:
         done = subprocess.run(
             [view, "--symbols=" + path, "--sources=" + path + ".sources"]

@@ -31,6 +31,7 @@ setup() {
 		'uspl-trace cat --format=fold' folded
 		'uspl-trace cat --format=speed' speedscope
 		'uspl-trace tui recor' recorded.uspl
+		'uspl-trace record recor' recorded.uspl
 		'uspl-upgrade base-file' base-files
 		"uspl-view ${TARGET:0:-1}" "$TARGET"
 	)

@@ -64,7 +64,8 @@ sources() {
 		>$(CC) $(CFLAGS) -o $@ work.c -L. -lpart -Wl,-rpath,'$$ORIGIN'
 	END
 	cp -r tree patched
-	# Two lines more in the program's function, and one more in the library's.
+	# Two lines more in the program's function, and in the library's, whose line 8 has code in the
+	# new source only.
 	sed -i 's/^at->x += how;/struct point added = { how, total };\n\nat->x += added.x + added.y;\nat->y += 2 * how;/' patched/work.c
 	sed -i 's/^count++;/if (how > 1000)\ncount += 2;\ncount++;/' patched/lib/part.c
 	diff -ru --label a/work.c --label b/work.c tree/work.c patched/work.c > fix.diff || :
@@ -173,8 +174,14 @@ stop_at() {
 	begin
 	tool uspl-undo lines "$TARGET"
 	expect_status 0
-	by_gdb -p "$TARGET" -ex 'info line part.c:6'
-	expect_output 'Line 6 of "[^"]*part\.c" starts at address .*<part\+'
+	by_gdb -p "$TARGET" -ex 'info line part.c:8'
+	expect_output 'Line 8 of "[^"]*part\.c" starts at address .*<part\+'
+}
+
+@test "the folders are named once more while gdb holds the process" {
+	begin
+	by_gdb -p "$TARGET" -ex "set uspl debug-directory /nonexistent:$PWD" -ex 'info line part.c:8'
+	expect_output 'Line 8 of "[^"]*part\.c" starts at address .*<part\+'
 }
 
 @test "a program without debugging information, and an update whose source is patched by now" {
@@ -341,7 +348,7 @@ lines_in() {
 	tool uspl-view --symbols=symbols --debug-dir=/nonexistent "$TARGET"
 	expect_status 0
 	[ -z "$stderr" ] || fail "it says: $stderr"
-	DEBUG_DIR=/nonexistent by_gdb -p "$TARGET" -ex 'info line part.c:6' -ex 'info symbol changed'
+	DEBUG_DIR=/nonexistent by_gdb -p "$TARGET" -ex 'info line part.c:8' -ex 'info symbol changed'
 	expect_output 'changed in section .text'
 	tool uspl-view --debug-dir=. "$TARGET"
 	expect_status 2
@@ -402,8 +409,8 @@ lines_in() {
 	cmp uspl-lines.debug "$USPL_STATE/uspl-lines.debug"
 	tool uspl-apply uspl-lines.tar.gz "$TARGET"
 	expect_status 0
-	DEBUG_DIR='' by_gdb -p "$TARGET" -ex 'info line part.c:6'
-	expect_output 'Line 6 of "[^"]*part\.c" starts at address .*<part\+'
+	DEBUG_DIR='' by_gdb -p "$TARGET" -ex 'info line part.c:8'
+	expect_output 'Line 8 of "[^"]*part\.c" starts at address .*<part\+'
 	tool uspl-disable lines
 	expect_status 0
 	[ ! -e "$USPL_STATE/uspl-lines.debug" ] || fail 'it is left behind'

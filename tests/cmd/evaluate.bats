@@ -33,7 +33,7 @@ played() {
 	outcome libarchive/CVE-2025-5918_1.patch 1 ''
 	outcome libarchive/CVE-2025-5918_1.patch 0 'one' auto
 	played libarchive/CVE-2025-5918_1.patch 'result=apply: no'
-	run tests/corpus/evaluate 'libarchive/CVE-2025-591[468]*'
+	run "$BATS_TEST_DIRNAME/../corpus/evaluate" 'libarchive/CVE-2025-591[468]*'
 	[ "$status" -eq 1 ]
 	grep -qxF '|  | CVE-2025-5916 | 2 | packaged | yes | 10, 20 | 100, 0 | old, new, old, new, old | 26 20:15 |' <<<"$output"
 	grep -qxF '| libarchive | CVE-2025-5914 | 1 | refused; author: packaged, 3 lines | yes | 7, refused by the author | 50, 1 | - | 26 20:15 |' <<<"$output"
@@ -43,7 +43,7 @@ played() {
 }
 
 @test "a fix that wasn't run says so" {
-	run tests/corpus/evaluate 'yajl/CVE-2022-24795*'
+	run "$BATS_TEST_DIRNAME/../corpus/evaluate" 'yajl/CVE-2022-24795*'
 	[ "$status" -eq 0 ]
 	grep -qxF '| yajl | CVE-2022-24795 | - | not run | - | - | - | - | - |' <<<"$output"
 	[[ $output == *'1 fixes, 0 run: '* ]]

@@ -399,45 +399,51 @@ added() {
 	[ "$(awk '/ are traced since they were opened$/ { n += $2 } END { print n + 0 }' said)" = "$1" ]
 }
 
-# opened WAY OPTION... - runs it; it uses its libraries when they are traced
+# opened WAY OPTION... - runs it, traced itself and in the libraries that the options name; it
+# uses these when they are traced
 opened() {
 	local exec
 	export USPL_TRACES=$PWD/traces
 	rm -f go
-	"$USPL_BIN/uspl-trace" exec -v "${@:2}" -- ./opens "$1" > said 2>&1 3>&- &
+	"$USPL_BIN/uspl-trace" exec -v "${@:2}" -m opens -F work -F once -F 'thrower*' -F use -- ./opens "$1" \
+		> said 2>&1 3>&- &
 	exec=$!
 	until_true 60 added 3 || fail "not all libraries are traced: $(cat said)"
 	touch go
 	wait "$exec" && status=0 || status=$?
 }
 
+# expect_all_calls - each call in the libraries is there
+expect_all_calls() {
+	[ "$(grep -cE '\| +work\(\)' seen)" = 150 ] || fail "work: $(grep -c 'work()' seen): $(cat said)" || return
+	[ "$(grep -cE '\| +once\(\)' seen)" = 200 ] || fail "once: $(grep -c 'once()' seen)"
+}
+
 @test "libraries that the program opens, in several threads, one in C++" {
 	opening_program
-	opened returns --output=seen -m 'libopened*' -m opens -F work -F once -F 'thrower*' -F use
+	opened returns --output=seen -m 'libopened*'
 	expect_status 6
-	[ "$(grep -cE '\| +work\(\)' seen)" = 150 ] || fail "work: $(grep -c 'work()' seen)"
-	[ "$(grep -cE '\| +once\(\)' seen)" = 200 ] || fail "once: $(grep -c 'once()' seen)"
+	expect_all_calls
 	[ "$(grep -cE '\| +thrower\(int\)\(\)' seen)" = 50 ] || fail "thrower: $(grep -c thrower seen)"
 	[ "$(grep -cE 'thrower.*/\* left \*/' seen)" = 25 ] || fail "left: $(grep -c 'left' seen)"
 	[ "$(grep -c "^# 'libopened[123].so' was opened later" seen)" = 3 ] || fail "$(tail -n 5 seen)"
 	! grep -q '^uspl-trace: ' said || fail "a message: $(cat said)"
-	opened returns --tracer=function --output=seen -m '*opened*' -m opens -F work -F once -F 'thrower*' -F use
+	opened returns --tracer=function --output=seen -m '*opened*'
 	expect_status 6
 	[ "$(grep -c ' work <- use' seen)" = 150 ] || fail "work: $(grep -c ' work <-' seen)"
-	opened returns --format=uspl --output=saved -m '*opened*' -m opens -F work -F once -F 'thrower*' -F use
+	opened returns --format=uspl --output=saved -m '*opened*'
 	expect_status 6
 	tool uspl-trace report --json saved
-	[ "$(jq -r 'select(.name == "once").calls' <<< "$output" | paste -sd+ | bc)" = 200 ] || fail "saved: $output"
+	[ "$(jq -s 'map(select(.name == "once").calls) | add' <<< "$output")" = 200 ] || fail "saved: $output"
 	# Nothing is left of it that someone else might take for a process's last trace.
 	[ -z "$(ls "$USPL_TRACES" 2> /dev/null)" ] || fail "a trace stays: $(ls "$USPL_TRACES")"
 }
 
 @test "libraries that the program opens, and it is killed" {
 	opening_program
-	opened killed --output=seen -m 'libopened*' -m opens -F work -F once -F 'thrower*' -F use
+	opened killed --output=seen -m 'libopened*'
 	expect_status 137
-	[ "$(grep -cE '\| +work\(\)' seen)" = 150 ] || fail "work: $(grep -c 'work()' seen): $(cat said)"
-	[ "$(grep -cE '\| +once\(\)' seen)" = 200 ] || fail "once: $(grep -c 'once()' seen)"
+	expect_all_calls
 }
 
 @test "the program ends while a library is added" {

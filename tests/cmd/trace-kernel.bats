@@ -77,7 +77,7 @@ setup() {
 	source "$BATS_TEST_DIRNAME/../lib/process.bash"
 	source "$BATS_TEST_DIRNAME/../lib/fixture.bash"
 	cd "$BATS_TEST_TMPDIR" || return
-	FUNCTIONS='-F asker -F napper -F toucher -F flood -F round_trip -F waiter'
+	FUNCTIONS=(-F asker -F napper -F toucher -F flood -F round_trip -F waiter)
 }
 
 teardown() {
@@ -102,15 +102,19 @@ observe() {
 	until_true 30 grep -q 'the kernel tells of pid' said || fail "it does not ask: $(cat said)"
 }
 
+# observe_to_end - lets the program go on to its last stop, and then ends what observes it
+observe_to_end() {
+	kill -CONT "$BUSY"
+	until_true 30 stopped || fail 'it does not come to its end' || return
+	kill -INT "$WATCHER"
+	wait "$WATCHER" || fail "it fails: $(cat said)"
+}
+
 # record [OPTION]... - saves what happens from the first stop to the last one; the process isn't
 # traced before
 record() {
-	# shellcheck disable=SC2086 # a list of words
-	observe record --for=60 $FUNCTIONS -o "${SAVED:-saved}" "$@"
-	kill -CONT "$BUSY"
-	until_true 30 stopped || fail 'it does not come to its end'
-	kill -INT "$WATCHER"
-	wait "$WATCHER" || fail "it fails: $(cat said)"
+	observe record --for=60 "${FUNCTIONS[@]}" -o "${SAVED:-saved}" "$@"
+	observe_to_end
 }
 
 # json FILE - its lines, as one array
@@ -247,13 +251,9 @@ expect_all() {
 
 @test "as it comes, with functions or their entries" {
 	begin
-	# shellcheck disable=SC2086 # a list of words
-	tool uspl-trace start $FUNCTIONS "$BUSY"
+	tool uspl-trace start "${FUNCTIONS[@]}" "$BUSY"
 	observe cat --follow --kernel --json
-	kill -CONT "$BUSY"
-	until_true 30 stopped || fail 'it does not come to its end'
-	kill -INT "$WATCHER"
-	wait "$WATCHER" || fail "it fails: $(cat said)"
+	observe_to_end
 	[ "$(jq -s 'map(select(.kind == "syscall" and .name == "getppid")) | length' seen)" = 600 ] || fail calls
 	[ "$(jq -s 'map(select(.kind == "fault")) | length >= 160' seen)" = true ] || fail faults
 	# It isn't there any more.
@@ -262,26 +262,20 @@ expect_all() {
 	tool uspl-trace stop "$BUSY"
 	kill -KILL "$BUSY"
 	begin
-	# shellcheck disable=SC2086 # a list of words
-	tool uspl-trace start --tracer=function $FUNCTIONS "$BUSY"
+	tool uspl-trace start --tracer=function "${FUNCTIONS[@]}" "$BUSY"
 	observe cat --follow --kernel=syscalls
-	kill -CONT "$BUSY"
-	until_true 30 stopped || fail 'it does not come to its end'
-	kill -INT "$WATCHER"
-	wait "$WATCHER" || fail "it fails: $(cat said)"
+	observe_to_end
 	[ "$(grep -cE "^ +busy-[0-9]+ +\[[0-9]+\] +[0-9.]+: sys:getppid\(\) = $$ [0-9.]+ us$" seen)" = 600 ] || fail 'entries'
 	[ "$(grep -c ': asker <- ' seen)" = 30 ] || fail functions
 }
 
 @test "a program that is run" {
-	# shellcheck disable=SC2086 # a list of words
-	tool uspl-trace exec --kernel $FUNCTIONS -o saved.zst -- "$BATS_FILE_TMPDIR/busy" 0 ends
+	tool uspl-trace exec --kernel "${FUNCTIONS[@]}" -o saved.zst -- "$BATS_FILE_TMPDIR/busy" 0 ends
 	expect_status 7
 	[ "$(count '.kind == "syscall" and .name == "getppid" and within("asker")' saved.zst)" = 600 ] || fail calls
 	[ "$(count '.kind == "syscall" and .name == "clock_nanosleep" and within("napper")' saved.zst)" = 20 ] || fail sleeps
 	[ "$(count '.kind == "fault" and within("toucher")' saved.zst)" = 160 ] || fail faults
-	# shellcheck disable=SC2086 # a list of words
-	tool uspl-trace exec --kernel=syscalls $FUNCTIONS -- "$BATS_FILE_TMPDIR/busy" 0 ends
+	tool uspl-trace exec --kernel=syscalls "${FUNCTIONS[@]}" -- "$BATS_FILE_TMPDIR/busy" 0 ends
 	expect_status 7
 	[ "$(grep -c '|      sys:getppid() = ' <<< "$output")" = 400 ] || fail text
 	expect_output 'sys:exit_group\(\);'
@@ -304,8 +298,7 @@ has_saved() {
 
 @test "a process that is killed meanwhile: what came before stays" {
 	begin 1000000000
-	# shellcheck disable=SC2086 # a list of words
-	observe record --for=60 --kernel=syscalls,sched $FUNCTIONS -o saved
+	observe record --for=60 --kernel=syscalls,sched "${FUNCTIONS[@]}" -o saved
 	kill -CONT "$BUSY"
 	until_true 30 has_saved || fail 'it saves nothing'
 	kill -KILL "$BUSY"
@@ -315,8 +308,7 @@ has_saved() {
 
 @test "a tool that is killed leaves nothing of it" {
 	begin
-	# shellcheck disable=SC2086 # a list of words
-	tool uspl-trace start $FUNCTIONS "$BUSY"
+	tool uspl-trace start "${FUNCTIONS[@]}" "$BUSY"
 	observe record --for=60 --kernel -o saved
 	find "/proc/$WATCHER/fd" -lname '*perf_event*' | grep -q . || fail 'it has no events'
 	kill -KILL "$WATCHER"
@@ -330,8 +322,7 @@ has_saved() {
 
 @test "what is lost is counted" {
 	begin 2000000
-	# shellcheck disable=SC2086 # a list of words
-	tool uspl-trace start $FUNCTIONS "$BUSY"
+	tool uspl-trace start "${FUNCTIONS[@]}" "$BUSY"
 	observe record --for=60 --kernel=syscalls -o saved
 	kill -STOP "$WATCHER"
 	kill -CONT "$BUSY"

@@ -110,6 +110,10 @@ to() {
 	expect_screen_ended 0
 }
 
+three_left() {
+	[ "$(shown | grep -c ' left  ')" = 3 ]
+}
+
 @test "callers and callees, and theirs; calls one by one, and what they have made" {
 	screen --sort=calls saved
 	expect_first leaf
@@ -141,7 +145,7 @@ to() {
 	to 'odd (3 left)'
 	press l
 	expect_shown '^calls of odd, by total, 6 shown$'
-	[ "$(shown | grep -c ' left  ')" = 3 ] || fail "$(shown)"
+	until_true 60 three_left || fail "$(shown)"
 	press Escape
 	to main
 	press l
@@ -254,7 +258,8 @@ to() {
 	C
 	"$TARGET_CC" -O1 -o runs runs.c
 	./runs 3>&- &
-	PID=$!
+	PID=$! TARGET=$!
+	until_true 10 executes runs || fail 'it does not begin'
 	tool uspl-trace start "$PID"
 	expect_status 0
 	screen "$PID"

@@ -166,6 +166,32 @@ walk_applied() {
 	expect_fine
 }
 
+# walk_stacked REQUEST BEFORE FIRST SECOND - two updates, step1.diff and step2.diff, the second one
+# on top of the first, and taken back; what the request is answered with meanwhile
+walk_stacked() {
+	local first sum
+	target_start "$WORK/tree" || return
+	expect_answer "$1" "$2" || return
+	sum=$(text_sum)
+	create "$WORK/tree" "$CASE/step1.diff"
+	expect_status 0 || return
+	first=$ID
+	apply_fresh || return
+	expect_answer "$1" "$3" || return
+	patch -s -p1 -d "$WORK/tree" < "$CASE/step1.diff" || return
+	create "$WORK/tree" "$CASE/step2.diff"
+	expect_status 0 || return
+	apply_fresh || return
+	expect_answer "$1" "$4" || return
+	undo
+	expect_status 0 || return
+	expect_answer "$1" "$3" || return
+	ID=$first
+	undo_all "$sum" || return
+	expect_answer "$1" "$2" || return
+	expect_fine
+}
+
 # walk - the way of a case without steps of its own
 walk() {
 	local sum

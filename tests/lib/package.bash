@@ -150,11 +150,7 @@ install_version() {
 server_start() {
 	mkdir -p "$BATS_TEST_TMPDIR/run"
 	start_in "$BATS_TEST_TMPDIR/run" env LD_LIBRARY_PATH="$ROOT/usr/lib" "$ROOT/usr/bin/answerd"
-	until_true 60 server_runs || fail 'the program did not start'
-}
-
-server_runs() {
-	[ "$(readlink "/proc/$TARGET/exe")" = "$ROOT/usr/bin/answerd" ]
+	until_true 60 executes "$ROOT/usr/bin/answerd" || fail 'the program did not start'
 }
 
 # upgrade ARG... - uspl-upgrade

@@ -77,7 +77,7 @@ _uspl_operands() {
 	uspl-apply | uspl-create | uspl-enable | uspl-sign | uspl-verify) compgen -f -X '!*.tar.gz' -- "$2" ;;
 	uspl-disable) _uspl_wanted; compgen -f -X '!*.tar.gz' -- "$2" ;;
 	uspl-upgrade) dpkg-query -W -f '${Package}\n' "$2*" 2> /dev/null ;;
-	uspl-trace) [[ ! ${3:-} =~ ^(cat|report|tui)$ ]] || compgen -f -- "$2" ;;
+	uspl-trace) [[ ! ${3:-} =~ ^(cat|record|report|tui)$ ]] || compgen -f -- "$2" ;;
 	uspl-undo) _uspl_ids; compgen -f -X '!*.tar.gz' -- "$2" ;;
 	esac
 	[[ $1 =~ ^uspl-(create|enable|disable|list|upgrade|keygen|sign|verify)$ ]] || _uspl_pids

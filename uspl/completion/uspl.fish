@@ -85,7 +85,7 @@ function __uspl_operands
             uspl-list --json 2>/dev/null | grep -oE '"id": *"[^"]*"' | sed 's/.*"\([^"]*\)"/\1/'
             __fish_complete_suffix .tar.gz
         case uspl-trace
-            contains -- $command[2] cat report tui; and __fish_complete_path (commandline -ct) | cut -f 1
+            contains -- $command[2] cat record report tui; and __fish_complete_path (commandline -ct) | cut -f 1
         case uspl-upgrade
             dpkg-query -W -f '${Package}\n' 2>/dev/null
         case uspl-apply uspl-create uspl-enable uspl-sign uspl-verify

@@ -74,7 +74,7 @@ _uspl() {
 		[[ $name != uspl-disable ]] || compadd -- ${(f)"$(uspl-list --json 2> /dev/null | grep -oE '"id": *"[^"]*"' | sed 's/.*"\([^"]*\)"/\1/')"}
 		[[ $name != uspl-upgrade ]] || compadd -- ${(f)"$(dpkg-query -W -f '${Package}\n' 2> /dev/null)"}
 		[[ $name == uspl-(view|list|keygen|upgrade|trace) ]] || _files -g '*.tar.gz'
-		[[ $name != uspl-trace || $line[2] != (cat|report|tui) ]] || _files
+		[[ $name != uspl-trace || $line[2] != (cat|record|report|tui) ]] || _files
 		[[ $name == uspl-(create|enable|disable|list|upgrade|keygen|sign|verify) ]] || _uspl_pids
 	fi
 }

@@ -2,25 +2,5 @@
 # steps.bash - the steps of this case (see desc)
 
 steps() {
-	local first sum
-	target_start "$WORK/tree"
-	expect_answer . '11 11 11'
-	sum=$(text_sum)
-	create "$WORK/tree" "$CASE/step1.diff"
-	expect_status 0
-	first=$ID
-	apply_fresh
-	expect_answer . '21 21 21'
-	patch -s -p1 -d "$WORK/tree" < "$CASE/step1.diff"
-	create "$WORK/tree" "$CASE/step2.diff"
-	expect_status 0
-	apply_fresh
-	expect_answer . '31 31 31'
-	undo
-	expect_status 0
-	expect_answer . '21 21 21'
-	ID=$first
-	undo_all "$sum"
-	expect_answer . '11 11 11'
-	expect_fine
+	walk_stacked . '11 11 11' '21 21 21' '31 31 31'
 }

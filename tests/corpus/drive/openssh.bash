@@ -10,8 +10,8 @@ start() {
 	ssh-keygen -q -t ed25519 -N '' -f "$room/host_key" &&
 		ssh-keygen -q -t ed25519 -N '' -f "$room/key" || return
 	case $1 in
-	ssh-agent) start_agent && return ;;
-	ssh-pkcs11-helper) start_helper && return ;;
+	ssh-agent) start_agent; return ;;
+	ssh-pkcs11-helper) start_helper; return ;;
 	sshd) ;;
 	*) return 1 ;;
 	esac
