@@ -23,8 +23,12 @@
  * allocator isn't called. The system calls are rt_sigprocmask, futex, mmap, madvise and munmap. No
  * lock is held while `construct` and `destroy` run.
  *
- * As ever, the program sees to it that no thread uses an object that another one frees. A child of
- * fork has its own copy of all. C and C++, gcc and clang, x86-64.
+ * As ever, the program sees to it that no thread uses an object that another one frees. Undo frees
+ * all that is left as soon as no thread is in the update's functions. A function that ends with a
+ * call has been left when that call begins (the compiler makes a jump of it): don't pass on there
+ * what a shadow variable holds or leads to.
+ *
+ * A child of fork has its own copy of all. C and C++, gcc and clang, x86-64.
  */
 #ifndef USPL_SHADOW_H
 #define USPL_SHADOW_H
