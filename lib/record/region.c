@@ -81,6 +81,21 @@ int region_range_add(region_range_vec *ranges, const char *name, taddr addr, uin
 	return range->name ? 0 : uspl_fail_nomem(err);
 }
 
+const struct region_range *regions_function_at(const region_vec *regions, taddr addr,
+					       const struct region **ret_region)
+{
+	const struct region_range *function;
+	const struct region *region;
+
+	vec_for_each (regions, region)
+		vec_for_each (&region->names, function)
+			if (addr - function->addr < function->size) {
+				*ret_region = region;
+				return function;
+			}
+	return NULL;
+}
+
 int region_hook_add(struct region *region, const char *name, enum uspl_hook_kind kind,
 		    struct uspl_err *err)
 {

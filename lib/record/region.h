@@ -197,6 +197,9 @@ taddr region_hooks_done_at(const struct region *region);
 /* Appends a hook; name is copied. */
 int region_hook_add(struct region *region, const char *name, enum uspl_hook_kind kind,
 		    struct uspl_err *err) uspl_must_check;
+/* The function of an update's new code that the address lies in, NULL if there is none. */
+const struct region_range *regions_function_at(const region_vec *regions, taddr addr,
+					       const struct region **ret_region);
 /* Appends a piece; name is copied. */
 int region_range_add(region_range_vec *ranges, const char *name, taddr addr, uint64_t size,
 		     struct uspl_err *err) uspl_must_check;

@@ -99,6 +99,8 @@ static void release_images(struct trace_names *names)
 int names_grow(struct trace_names *names, struct uspl_err *err)
 {
 	release_images(names);
+	regions_release(&names->updates);
+	names->updates_read = false;
 	return add_all(names, err);
 }
 
@@ -148,6 +150,7 @@ void names_release(struct trace_names *names)
 	for (size_t i = 0; i < names->callers.n; i++)
 		free(names->callers.items[i].name);
 	release_images(names);
+	regions_release(&names->updates);
 	vec_release(&names->by_id);
 	vec_release(&names->lines);
 	vec_release(&names->callers);
@@ -210,39 +213,66 @@ const char *names_module(const struct trace_names *names, uint32_t id)
 	return trace_session_site(names->session, id, &region) ? region->module_name : "?";
 }
 
-/* The address with this low half in the module, 0 if there is none. */
-static taddr widen(const struct module *module, uint32_t low)
+/* The address with this low half in [start, end), 0 if there is none. */
+static taddr widen(taddr start, taddr end, uint32_t low)
 {
-	taddr addr = (module->start & ~(taddr)UINT32_MAX) | low;
+	taddr addr = (start & ~(taddr)UINT32_MAX) | low;
 
-	if (addr < module->start)
+	if (addr < start)
 		addr += (taddr)1 << 32;
-	return addr < module->end ? addr : 0;
+	return addr < end ? addr : 0;
 }
 
-/* The function in the process; false if the address is in none of its modules. */
-static bool find_caller(struct trace_names *names, uint32_t low, char *buf, size_t len)
+static void write_name(const char *name, char *buf, size_t len)
+{
+	auto_free char *plain = demangle_symbol(name);
+	auto_buf struct buf shown = { 0 };
+
+	if (plain)
+		text_add_printable(&shown, plain, strlen(plain), false);
+	snprintf(buf, len, "%s", plain ? buf_str(&shown) : name);
+}
+
+/* The function in one of the process's modules; false if the address is in none. */
+static bool find_in_modules(struct trace_names *names, uint32_t low, char *buf, size_t len)
 {
 	const struct module *module;
 
 	vec_for_each (names->proc_modules, module) {
-		taddr addr = widen(module, low);
+		taddr addr = widen(module->start, module->end, low);
 		struct image *image = addr ? image_of(names, module) : NULL;
 		/* A return address: the call stands before it. */
 		const struct image_sym *sym = image ? image_sym_at(image, addr - 1) : NULL;
-		auto_free char *plain = NULL;
-		auto_buf struct buf shown = { 0 };
 
 		if (!addr || (image && !image_seg_at(image, addr)))
 			continue;
-		plain = sym ? demangle_symbol(sym->name) : NULL;
-		if (plain)
-			text_add_printable(&shown, plain, strlen(plain), false);
-		if (plain)
-			snprintf(buf, len, "%s", buf_str(&shown));
+		if (sym)
+			write_name(sym->name, buf, len);
 		else
 			snprintf(buf, len, "%s+0x%" PRIx64, module->name, addr - module->start);
 		return true;
+	}
+	return false;
+}
+
+/* The same in the new code of updates. */
+static bool find_in_updates(struct trace_names *names, uint32_t low, char *buf, size_t len)
+{
+	const struct region *update;
+
+	/* Where they can't be read their code has no names. */
+	if (!names->updates_read && regions_read(names->proc, &names->updates, NULL))
+		regions_release(&names->updates);
+	names->updates_read = true;
+	vec_for_each (&names->updates, update) {
+		taddr addr = widen(update->text, update->text + update->text_len, low);
+		const struct region_range *function =
+			addr ? regions_function_at(&names->updates, addr - 1, &update) : NULL;
+
+		if (function) {
+			write_name(function->name, buf, len);
+			return true;
+		}
 	}
 	return false;
 }
@@ -253,7 +283,8 @@ const char *names_of_caller(struct trace_names *names, uint32_t low, char *buf, 
 
 	if (caller)
 		snprintf(buf, len, "%s", caller->name);
-	else if (!names->proc || !find_caller(names, low, buf, len))
+	else if (!names->proc || (!find_in_modules(names, low, buf, len) &&
+				  !find_in_updates(names, low, buf, len)))
 		snprintf(buf, len, "0x..%08x", low);
 	return buf;
 }

@@ -4,6 +4,7 @@
 #define USPL_TRACE_OUTPUT_NAMES_H
 
 #include "base/strvec.h"
+#include "record/region.h"
 #include "trace/log/saved.h"
 
 /* What the records of a session mean. */
@@ -15,6 +16,8 @@ struct trace_names {
 	const struct proc *proc; /* NULL: a trace that was saved */
 	const module_vec *proc_modules;
 	VEC(struct image *) images; /* for names of callers; by module, NULL until asked for */
+	region_vec updates;         /* likewise */
+	bool updates_read;
 	trace_callers callers;      /* of a trace that was saved */
 };
 
@@ -34,8 +37,8 @@ DEFINE_AUTO_RELEASE(names, struct trace_names, names_release)
 /* The function's name, or its address in buf. */
 const char *names_of(const struct trace_names *names, uint32_t id, char *buf, size_t len);
 /*
- * The function that a return address with this low half lies in, by all modules; its address in buf
- * if nothing is known.
+ * The function that a return address with this low half lies in, by all modules and updates; its
+ * address in buf if nothing is known.
  */
 const char *names_of_caller(struct trace_names *names, uint32_t low, char *buf, size_t len);
 

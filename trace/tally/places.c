@@ -50,26 +50,15 @@ static void add_name(const char *name, struct buf *out)
 		text_add_printable(out, plain, strlen(plain), false);
 }
 
-/* The function of an update's new code that lies there, or NULL. */
-static const struct region_range *new_function(const struct places *places, taddr addr)
-{
-	const struct region_range *name;
-	const struct region *region;
-
-	vec_for_each (&places->regions, region)
-		vec_for_each (&region->names, name)
-			if (addr - name->addr < name->size)
-				return name;
-	return NULL;
-}
-
 /* Where addr is, by the name and the line of what lies at `known`. */
 static void add_place(struct places *places, taddr addr, taddr known, struct buf *out)
 {
 	const struct module *module = module_at(places->modules, addr);
 	const struct image *image = module ? image_of(places, module) : NULL;
 	const struct image_sym *sym = image ? image_sym_at(image, known) : NULL;
-	const struct region_range *new = module ? NULL : new_function(places, known);
+	const struct region *update;
+	const struct region_range *new =
+		module ? NULL : regions_function_at(&places->regions, known, &update);
 	auto_free char *line = image ? image_line(image, known) : NULL;
 
 	if (new) {

@@ -22,7 +22,7 @@ struct symbols {
 	struct proc *proc;
 	module_vec modules;
 	image_list images;  /* by module, NULL until asked for */
-	region_vec regions; /* of updates: their functions have the names of those they replace */
+	region_vec regions; /* of updates */
 	struct strmap by_name; /* "MODULE NAME" -> struct symbol */
 	VEC(struct symbol *) all;
 	struct cached *cache;
@@ -163,16 +163,15 @@ static const struct symbol *of_module(struct symbols *symbols, const struct modu
 	return intern(symbols, buf_str(&unnamed), module->name);
 }
 
-/* In an update's code: the replaced function that begins closest before pc. */
+/* In an update's code. */
 static const struct symbol *of_update(struct symbols *symbols, const struct region *region,
 				      taddr pc)
 {
-	const struct region_site *site, *best = NULL;
+	const struct region_range *function =
+		regions_function_at(&symbols->regions, pc, &region);
+	auto_free char *plain = function ? demangle_symbol(function->name) : NULL;
 
-	vec_for_each (&region->sites, site)
-		if (site->new_addr <= pc && (!best || site->new_addr > best->new_addr))
-			best = site;
-	return intern(symbols, best ? best->name : "[update]", region->module_name);
+	return intern(symbols, plain ? plain : "[update]", region->module_name);
 }
 
 static const struct region *region_at(const struct symbols *symbols, taddr pc)
