@@ -417,8 +417,7 @@ static int pack_debug(const struct made *made, const struct buf *tarball, struct
 		if (added)
 			*added = (struct debug_source){ source->path, source->text };
 	}
-	rc = oom ? uspl_fail_nomem(err)
-		 : debug_file_pack(&file, made->update->created, ret, err);
+	rc = oom ? uspl_fail_nomem(err) : debug_file_pack(&file, made->update->created, ret, err);
 	vec_release(&file.targets);
 	vec_release(&file.sources);
 	return rc;

@@ -297,7 +297,7 @@ static int append(struct linking *linking, struct debug_link *debug)
 static int add_target(struct linking *linking, struct debug_link *debug, bool *ret_fits)
 {
 	const struct region *region = linking->region;
-	const taddr segs[LINK_N_SEGS] = {
+	taddr segs[LINK_N_SEGS] = {
 		[LINK_TEXT] = region->text,
 		[LINK_RODATA] = region->text + region->text_len,
 		[LINK_DATA] = region->data,
@@ -306,8 +306,13 @@ static int add_target(struct linking *linking, struct debug_link *debug, bool *r
 	int rc;
 
 	link_lies_at(linking->link, segs);
-	if (!fits(linking))
-		return 0;
+	if (!fits(linking)) {
+		/* It may have been loaded when there was no header in front of the text yet. */
+		segs[LINK_TEXT] -= linking->link->elf_len;
+		link_lies_at(linking->link, segs);
+		if (!fits(linking))
+			return 0;
+	}
 	linking->values = calloc(linking->obj->syms.n + 1, sizeof(*linking->values));
 	if (!linking->values)
 		return uspl_fail_nomem(linking->err);

@@ -4,8 +4,9 @@
 // Three segments, in this order: text, read-only data, data. What the object doesn't have, but its
 // code needs, is added:
 //
-// 	text      code sections | a stub for each function that may be called out of reach, a
-// 	          detour for each instruction that may need one (link_detour.c)
+// 	text      an ELF header (link_elf.c) | code sections | a stub for each function that may be
+// 	          called out of reach, a detour for each instruction that may need one
+// 	          (link_detour.c)
 // 	rodata    constant sections, .eh_frame | a slot for each stub, and the GOT
 // 	data      variables, initialised or not, and common symbols
 //

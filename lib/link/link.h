@@ -31,6 +31,11 @@ struct link {
 	taddr base;   /* after link_relocate */
 	/* Offset of the call frame information in the rodata segment; length 0 if there is none. */
 	uint64_t eh_frame, eh_frame_len;
+	/*
+	 * So much of the text, in front, is an ELF header (link_elf.c); 0: there is none. Versions
+	 * of uspl up to 2026-11-26 made none, and sections lie as much before.
+	 */
+	uint64_t elf_len;
 	taddr detours; /* struct uspl_detours in the read-only data; 0: no code goes through any */
 	/*
 	 * The new code brings thread-local variables: it finds each thread's by a key of

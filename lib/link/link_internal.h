@@ -4,7 +4,7 @@
  *
  * link_layout.c and link_relocate.c are its two steps; both use link_tls.c, which uses
  * link_detour.c, which uses link_compiled.c, which uses link_threads.c, which uses
- * link_descriptor.c; both use link_caller.c, and all use link.c.
+ * link_descriptor.c; both use link_caller.c and link_elf.c, and all use link.c.
  */
 #ifndef USPL_LINK_LINK_INTERNAL_H
 #define USPL_LINK_LINK_INTERNAL_H
@@ -97,6 +97,7 @@ struct link_private {
 	struct link_threads threads;
 	struct link_descriptors descriptors;
 	struct link_compiled compiled;
+	uint32_t elf_symbols; /* in the header in front of the text (link_elf.c) */
 	bool keeps_tls_calls; /* some accesses by a call are of a form that can't be rewritten */
 };
 
@@ -252,5 +253,12 @@ int link_relocate_tls_call(const struct link *link, const struct objsec *sec,
 /* Relocates what counts from the thread pointer or from the beginning of a module's block. */
 int link_relocate_tls(const struct link *link, const struct objsec *sec, const struct objrel *rel,
 		      struct uspl_err *err) uspl_must_check;
+
+/* ---- link_elf.c ---- */
+
+/* Reserves room for the ELF header, if it would tell anything. The text must be empty yet. */
+int link_place_elf(struct link *link, struct uspl_err *err) uspl_must_check;
+/* Writes it, if there is room for it, once the link has its address. */
+void link_fill_elf(struct link *link);
 
 #endif

@@ -241,6 +241,9 @@ int link_layout(const struct objfile *obj, const struct arch *arch, const struct
 	rc = link_decide(link, err);
 	if (rc)
 		return rc;
+	rc = link_place_elf(link, err);
+	if (rc)
+		return rc;
 	rc = place_sections(link, err);
 	if (rc)
 		return rc;

@@ -152,6 +152,8 @@ int link_relocate(struct link *link, taddr base, link_value_fn value, void *ctx,
 	if (rc)
 		return rc;
 	link_fill_compiled(link);
+	if (link->elf_len)
+		link_fill_elf(link);
 	for (size_t i = 0; i < link->obj->secs.n; i++) {
 		rc = relocate_section(link, link->obj->secs.items[i], err);
 		if (rc)

@@ -106,9 +106,8 @@ static bool read_slot(const struct image *image, taddr slot, taddr *ret)
 static taddr return_stub_target(const struct match *match, taddr addr)
 {
 	size_t len = match->arch->return_stub_len;
-	const uint8_t *code = in_program(match->image, addr)
-				      ? NULL
-				      : image_bytes(match->image, addr, len);
+	const uint8_t *code =
+		in_program(match->image, addr) ? NULL : image_bytes(match->image, addr, len);
 	taddr slot = code ? match->arch->return_stub_slot(addr, code, len) : 0;
 	taddr target = 0;
 

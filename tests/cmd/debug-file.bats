@@ -64,8 +64,8 @@ sources() {
 		>$(CC) $(CFLAGS) -o $@ work.c -L. -lpart -Wl,-rpath,'$$ORIGIN'
 	END
 	cp -r tree patched
-	# Two lines more in the program's function, and in the library's, whose line 8 has code in the
-	# new source only.
+	# Two lines more in the program's function, and in the library's, whose line 8 has code in
+	# the new source only.
 	sed -i 's/^at->x += how;/struct point added = { how, total };\n\nat->x += added.x + added.y;\nat->y += 2 * how;/' patched/work.c
 	sed -i 's/^count++;/if (how > 1000)\ncount += 2;\ncount++;/' patched/lib/part.c
 	diff -ru --label a/work.c --label b/work.c tree/work.c patched/work.c > fix.diff || :

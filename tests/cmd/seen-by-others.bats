@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# seen-by-others.bats - new code as perf, gdb and backtrace(3) see it
+# seen-by-others.bats - new code as perf, gdb, eu-stack and backtrace(3) see it
 #
 # shellcheck disable=SC2030,SC2031 # output is used in the test that sets it
 bats_require_minimum_version 1.5.0
@@ -198,7 +198,7 @@ frames_of() {
 	sed -n 's/^#[0-9]* *0x[0-9a-f]*\( *- 1\)\? *//p' <<< "$output" | cut -d' ' -f1 | tr '\n' ' '
 }
 
-@test "eu-stack goes through code around a patched function, and ends in new code" {
+@test "eu-stack, of a process, goes through code around a patched function, and ends in new code" {
 	command -v eu-stack > /dev/null || skip 'eu-stack is not installed'
 	kill -USR2 "$TARGET"
 	until_true 10 stopped || fail 'it does not stop'
@@ -230,6 +230,37 @@ expect_core_named() {
 	expect_status 0 || return
 	run gdb -nx -batch ./work "$1" -ex 'add-symbol-file symbols' -ex 'backtrace'
 	[[ $(grep -oE '^#[0-9]+ .*' <<< "$output" | tr '\n' ' ') =~ below.*changed.*above.*main ]] || fail "frames are missing in $1"
+}
+
+# expect_core_walked CORE - eu-stack goes through new code in it, and names it
+expect_core_walked() {
+	run eu-stack -m -e work --core="$1"
+	[[ $(frames_of) == *'below changed above main '* ]] || fail "frames are missing in $1" || return
+	[[ $output =~ 'changed - uspl' ]] || fail 'new code has no module'
+}
+
+@test "eu-stack goes through the new code of a core dump" {
+	command -v gdb eu-stack > /dev/null || skip 'gdb or eu-stack is not installed'
+	tool uspl-apply "$UPDATE" "$TARGET"
+	expect_status 0
+	kill -USR2 "$TARGET"
+	until_true 10 stopped || fail 'it does not stop'
+	gdb -nx -batch -p "$TARGET" -ex 'generate-core-file core' > /dev/null 2>&1
+	expect_core_walked core
+	# Also when one update lies on top of the other, in code of its own.
+	kill -CONT "$TARGET"
+	cp -r "$BATS_FILE_TMPDIR/tree" .
+	patch -s -d tree -p1 < "$BATS_FILE_TMPDIR/fix.diff"
+	sed 's/+= 2/+= 3/' tree/work.c > new.c
+	diff -u --label a/work.c --label b/work.c tree/work.c new.c > second.diff || true
+	create "$PWD/tree" second.diff
+	expect_status 0
+	tool uspl-apply "$UPDATE" "$TARGET"
+	expect_status 0
+	kill -USR2 "$TARGET"
+	until_true 10 stopped || fail 'it does not stop'
+	gdb -nx -batch -p "$TARGET" -ex 'generate-core-file core2' > /dev/null 2>&1
+	expect_core_walked core2
 }
 
 @test "a core dump of a process that is dead tells the names of its new code" {

@@ -71,17 +71,22 @@ caller_of_below() {
 	jq -r 'select(.name == "work::below()").caller' <<< "$output" | sort -u | tr '\n' ' '
 }
 
+# is_called - true once calls could be read, which the target soon overwrites; by whom is SEEN
+is_called() {
+	SEEN=$(caller_of_below "$TARGET")
+	[ "$SEEN" ]
+}
+
 # expect_caller NAME - the tracer of functions says that NAME calls below, at once and from a file
 expect_caller() {
 	tool uspl-trace start --tracer=function -F 'work::below()' "$TARGET"
 	expect_status 0 || return
-	local seen
-	until_true 10 eval 'seen=$(caller_of_below "$TARGET"); [ "$seen" ]' || fail 'nothing is seen' || return
-	[ "$seen" = "$1 " ] || fail "below is called by: $seen" || return
+	until_true 10 is_called || fail 'nothing is seen' || return
+	[ "$SEEN" = "$1 " ] || fail "below is called by: $SEEN" || return
 	tool uspl-trace stop -o "saved-$1" "$TARGET"
 	expect_status 0 || return
-	seen=$(caller_of_below "saved-$1")
-	[ "$seen" = "$1 " ] || fail "in the file below is called by: $seen"
+	SEEN=$(caller_of_below "saved-$1")
+	[ "$SEEN" = "$1 " ] || fail "in the file below is called by: $SEEN"
 }
 
 @test "a caller that the update has brought" {

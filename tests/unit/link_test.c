@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // link_test.c - an object is linked at an address in this very process, and run
 
+#include <elfutils/libdw.h>
+#include <libelf.h>
+
 #include "base/buf.h"
 #include "tests/unit/link_run.h"
 #include "tests/unit/tap.h"
@@ -81,6 +84,49 @@ static void run_sample(const struct link *link, const char *how)
 	ok(call(link, "sample_weak", 0) == -7, "%s: a weak symbol that nobody defines", how);
 }
 
+/* The symbol of that name by the header in front of the code that lies at base. */
+static const Elf64_Sym *symbol_by_header(const uint8_t *base, const char *name)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)base;
+	const Elf64_Phdr *parts = (const Elf64_Phdr *)(base + header->e_phoff);
+	const Elf64_Dyn *tag = (const Elf64_Dyn *)(base + parts[1].p_vaddr);
+	const Elf64_Sym *symbols = NULL;
+	const uint32_t *hash = NULL;
+	const char *names = NULL;
+
+	for (; tag->d_tag != DT_NULL; tag++) {
+		if (tag->d_tag == DT_SYMTAB)
+			symbols = (const Elf64_Sym *)(base + tag->d_un.d_ptr);
+		if (tag->d_tag == DT_HASH)
+			hash = (const uint32_t *)(base + tag->d_un.d_ptr);
+		if (tag->d_tag == DT_STRTAB)
+			names = (const char *)base + tag->d_un.d_ptr;
+	}
+	for (uint32_t i = hash[2]; i; i = hash[2 + hash[0] + i])
+		if (i < hash[1] && !strcmp(names + symbols[i].st_name, name))
+			return &symbols[i];
+	return NULL;
+}
+
+/* What reads core dumps finds functions and their frames from the beginning of the code on. */
+static void expect_header(const struct link *link, const char *how)
+{
+	const uint8_t *text = (const uint8_t *)(uintptr_t)link->base;
+	const Elf64_Sym *sym = symbol_by_header(text, "sample_switch");
+	Elf *elf = elf_memory((char *)(uintptr_t)text, link->len);
+	Dwarf_CFI *cfi = elf ? dwarf_getcfi_elf(elf) : NULL;
+	Dwarf_Frame *frame = NULL;
+
+	ok(sym && sym->st_size && text + sym->st_value == function(link, "sample_switch"),
+	   "%s: the header knows a function", how);
+	ok(!symbol_by_header(text, "sample_word"), "%s: and no variable", how);
+	ok(cfi && sym && !dwarf_cfi_addrframe(cfi, sym->st_value + sym->st_size - 1, &frame),
+	   "%s: libdw finds the function's frame by it", how);
+	free(frame);
+	dwarf_cfi_end(cfi);
+	elf_end(elf);
+}
+
 static void test_run(const char *command, const char *how, taddr base)
 {
 	auto_free char *text = sample_text();
@@ -101,8 +147,10 @@ static void test_run(const char *command, const char *how, taddr base)
 	ok(link->eh_frame_len > 4, "%s: call frame information", how);
 	ok(link_relocate(link, base, value_of, &values, &err) == 0, "%s: relocated", how);
 	ok(!err.code && load(link), "%s: loaded%s%s", how, err.code ? ": " : "", err.msg);
-	if (!err.code)
+	if (!err.code) {
 		run_sample(link, how);
+		expect_header(link, how);
+	}
 	munmap((void *)(uintptr_t)base, link->len);
 	ok(values.redirected_seen > 0, "%s: the caller was asked about defined symbols", how);
 }

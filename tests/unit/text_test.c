@@ -66,11 +66,10 @@ static void test_leb(void)
 			   "\x80\x80\x80\x80\x80\x80\x80\x80\x80\x7f",
 			   25),
 	   "signed numbers");
-	ok(unsigned_bytes.len == 19 &&
-		   !memcmp(unsigned_bytes.data,
-			   "\x02\x7f\x80\x01\x81\x01\xb9\x64\x00"
-			   "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
-			   19),
+	ok(unsigned_bytes.len == 19 && !memcmp(unsigned_bytes.data,
+					       "\x02\x7f\x80\x01\x81\x01\xb9\x64\x00"
+					       "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+					       19),
 	   "unsigned numbers");
 }
 

@@ -283,8 +283,8 @@ const char *names_of_caller(struct trace_names *names, uint32_t low, char *buf, 
 
 	if (caller)
 		snprintf(buf, len, "%s", caller->name);
-	else if (!names->proc || (!find_in_modules(names, low, buf, len) &&
-				  !find_in_updates(names, low, buf, len)))
+	else if (!names->proc ||
+		 (!find_in_modules(names, low, buf, len) && !find_in_updates(names, low, buf, len)))
 		snprintf(buf, len, "0x..%08x", low);
 	return buf;
 }

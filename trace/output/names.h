@@ -18,7 +18,7 @@ struct trace_names {
 	VEC(struct image *) images; /* for names of callers; by module, NULL until asked for */
 	region_vec updates;         /* likewise */
 	bool updates_read;
-	trace_callers callers;      /* of a trace that was saved */
+	trace_callers callers; /* of a trace that was saved */
 };
 
 /* Finds the names of all sites of the session. proc, modules and session must outlive it. */

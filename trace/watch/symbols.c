@@ -21,8 +21,8 @@ typedef VEC(struct image *) image_list;
 struct symbols {
 	struct proc *proc;
 	module_vec modules;
-	image_list images;  /* by module, NULL until asked for */
-	region_vec regions; /* of updates */
+	image_list images;     /* by module, NULL until asked for */
+	region_vec regions;    /* of updates */
 	struct strmap by_name; /* "MODULE NAME" -> struct symbol */
 	VEC(struct symbol *) all;
 	struct cached *cache;
@@ -167,8 +167,7 @@ static const struct symbol *of_module(struct symbols *symbols, const struct modu
 static const struct symbol *of_update(struct symbols *symbols, const struct region *region,
 				      taddr pc)
 {
-	const struct region_range *function =
-		regions_function_at(&symbols->regions, pc, &region);
+	const struct region_range *function = regions_function_at(&symbols->regions, pc, &region);
 	auto_free char *plain = function ? demangle_symbol(function->name) : NULL;
 
 	return intern(symbols, plain ? plain : "[update]", region->module_name);
