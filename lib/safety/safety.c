@@ -31,6 +31,23 @@ int safety_add(struct safety *safety, const char *name, taddr start, uint64_t si
 	return 0;
 }
 
+int safety_add_left(struct safety *safety, const module_vec *modules, inject_left_vec *ret_left,
+		    struct uspl_err *err)
+{
+	const struct inject_left *left;
+	int rc = agent_left_find(safety->proc, modules, ret_left, err);
+
+	if (rc)
+		return rc;
+	vec_for_each (ret_left, left) {
+		rc = safety_add(safety, "the agent of an earlier command", left->addr, left->len,
+				false, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 static int by_start(const void *a, const void *b)
 {
 	const struct safety_range *x = a, *y = b;

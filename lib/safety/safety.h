@@ -10,6 +10,7 @@
 #define USPL_SAFETY_SAFETY_H
 
 #include "base/cleanup.h"
+#include "inject/inject.h"
 #include "thread/blocked.h"
 #include "thread/sampler.h"
 #include "thread/thread.h"
@@ -60,6 +61,9 @@ const struct safety_range *safety_range_at(const struct safety *safety, taddr ad
 /* Adds a range. */
 int safety_add(struct safety *safety, const char *name, taddr start, uint64_t size, bool entry_ok,
 	       struct uspl_err *err) uspl_must_check;
+/* Adds the agents that commands which have died have left: a thread may still be in one. */
+int safety_add_left(struct safety *safety, const module_vec *modules, inject_left_vec *ret_left,
+		    struct uspl_err *err) uspl_must_check;
 /* To be called once after the last safety_add. */
 void safety_seal(struct safety *safety);
 /*

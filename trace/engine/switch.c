@@ -39,15 +39,6 @@ struct run {
 	struct drain drain;
 };
 
-/* False if the module was unloaded; what lies in its place now isn't ours. */
-static bool is_there(const module_vec *modules, const struct trace_region *region)
-{
-	const struct module *module = module_at(modules, region->head.module);
-
-	return module && module->start == region->head.module &&
-	       !strcmp(module->name, region->module_name);
-}
-
 /* What must be empty before the session's memory can go. */
 static int add_text(struct run *run, struct uspl_err *err)
 {
@@ -75,23 +66,6 @@ static int add_text(struct run *run, struct uspl_err *err)
 			return rc;
 	}
 	safety_seal(&run->drain.text);
-	return 0;
-}
-
-static int add_agents(struct run *run, struct uspl_err *err)
-{
-	const struct inject_left *left;
-	int rc = agent_left_find(run->proc, run->modules, &run->left, err);
-
-	if (rc)
-		return rc;
-	vec_for_each (&run->left, left) {
-		rc = safety_add(&run->drain.agents, "the agent of an earlier command", left->addr,
-				left->len, false, err);
-		if (rc)
-			return rc;
-	}
-	safety_seal(&run->drain.agents);
 	return 0;
 }
 
@@ -170,7 +144,11 @@ static int prepare(struct run *run, struct uspl_err *err)
 	rc = add_text(run, err);
 	if (rc)
 		return rc;
-	return add_agents(run, err);
+	rc = safety_add_left(&drain->agents, run->modules, &run->left, err);
+	if (rc)
+		return rc;
+	safety_seal(&drain->agents);
+	return 0;
 }
 
 static void release(struct run *run)
@@ -239,6 +217,10 @@ static int exchange_region(const struct run *run, struct patch_input *input,
 	struct uspl_err why = { 0 };
 	int rc;
 
+	/* It was unloaded; what lies in its place now isn't ours. */
+	if (!module || module->start != region->head.module ||
+	    strcmp(module->name, region->module_name) != 0)
+		return 0;
 	input->stopped = !module->lasting;
 	rc = patch_module_exchange(input, region, result, &why);
 	if (rc && rc != -USPL_E_STRANDED && module_explains(run->proc, module, rc)) {
@@ -263,12 +245,11 @@ static int exchange_all(struct run *run, struct patch_result *result, struct usp
 
 	if (rc)
 		return rc;
-	vec_for_each (&run->session->regions, region)
-		if (is_there(run->modules, region)) {
-			rc = exchange_region(run, &input, region, result, err);
-			if (rc)
-				return rc;
-		}
+	vec_for_each (&run->session->regions, region) {
+		rc = exchange_region(run, &input, region, result, err);
+		if (rc)
+			return rc;
+	}
 	return write_states(run, run->on ? USPL_TRACE_ON : USPL_TRACE_DRAINING, err);
 }
 

@@ -44,25 +44,6 @@ struct standstill {
 	struct safety_finding finding;
 };
 
-/* What a dead tool has left behind the code is cleared with this switch, if no thread is in it. */
-static int find_agents(struct standstill *standstill, const module_vec *modules,
-		       struct uspl_err *err)
-{
-	const struct inject_left *left;
-	int rc = agent_left_find(standstill->proc, modules, &standstill->left, err);
-
-	if (rc)
-		return rc;
-	vec_for_each (&standstill->left, left) {
-		rc = safety_add(&standstill->agents, "the agent of an earlier command", left->addr,
-				left->len, false, err);
-		if (rc)
-			return rc;
-	}
-	safety_seal(&standstill->agents);
-	return 0;
-}
-
 static int set_up(struct standstill *standstill, struct proc *proc, const module_vec *modules,
 		  struct uspl_err *err)
 {
@@ -78,18 +59,12 @@ static int set_up(struct standstill *standstill, struct proc *proc, const module
 	rc = vm_sharers_await(proc, &vm_sharers, proc_deadline(proc, VM_SHARERS_WAIT_NS), err);
 	if (rc)
 		return rc;
-	return find_agents(standstill, modules, err);
-}
-
-static void tear_down(struct standstill *standstill)
-{
-	unwinder_free(standstill->unwinder);
-	if (standstill->agents_idle)
-		agent_left_clear(standstill->proc, &standstill->left);
-	safety_release(&standstill->empty);
-	safety_release(&standstill->agents);
-	vec_release(&standstill->left);
-	site_plan_release(&standstill->plan);
+	/* What they have left is cleared with this switch, if no thread is in it. */
+	rc = safety_add_left(&standstill->agents, modules, &standstill->left, err);
+	if (rc)
+		return rc;
+	safety_seal(&standstill->agents);
+	return 0;
 }
 
 /* The first thread that is in the way. */
@@ -153,24 +128,6 @@ static int attempt(void *ctx, struct uspl_err *err)
 leave:
 	stop_leave(&standstill->stop);
 	return rc;
-}
-
-/* Tries until no thread is in the way, or the time is over. */
-static int attempts(struct standstill *standstill, struct uspl_err *err)
-{
-	const struct timespec pause = { 0, PAUSE_NS };
-	int64_t deadline = proc_deadline(standstill->proc, TRY_NS);
-
-	for (;;) {
-		int rc = stop_again(standstill->proc, attempt, standstill, err);
-
-		if (rc || !standstill->inside || clock_now_ns() >= deadline)
-			return rc;
-		rc = cancel_check(err);
-		if (rc)
-			return rc;
-		nanosleep(&pause, NULL);
-	}
 }
 
 static int add_change(struct standstill *standstill, const struct mark_change *change,
@@ -257,19 +214,28 @@ release:
 	return rc;
 }
 
-/* All at once. */
+/* All at once, when no thread is in the way. */
 static int switch_stopped(struct standstill *standstill, struct uspl_err *err)
 {
-	int rc = attempts(standstill, err);
+	const struct timespec pause = { 0, PAUSE_NS };
+	int64_t deadline = proc_deadline(standstill->proc, TRY_NS);
 
-	if (rc)
-		return rc;
-	if (standstill->inside)
-		return uspl_fail(err, USPL_E_BUSY, "thread %d of pid %d stays in %s",
-				 standstill->finding.tid, standstill->proc->pid,
-				 standstill->finding.function ? standstill->finding.function
-							      : "code that can't be told");
-	return 0;
+	for (;;) {
+		int rc = stop_again(standstill->proc, attempt, standstill, err);
+
+		if (rc || !standstill->inside)
+			return rc;
+		if (clock_now_ns() >= deadline)
+			break;
+		rc = cancel_check(err);
+		if (rc)
+			return rc;
+		nanosleep(&pause, NULL);
+	}
+	return uspl_fail(err, USPL_E_BUSY, "thread %d of pid %d stays in %s",
+			 standstill->finding.tid, standstill->proc->pid,
+			 standstill->finding.function ? standstill->finding.function
+						      : "code that can't be told");
 }
 
 int mark_switch(struct proc *proc, const module_vec *modules, const mark_changes *changes,
@@ -304,7 +270,13 @@ int mark_switch(struct proc *proc, const module_vec *modules, const mark_changes
 	ret->stop_us = (double)(standstill.stop.left_ns - standstill.stop.entered_ns) / 1000;
 
 out:
-	tear_down(&standstill);
+	unwinder_free(standstill.unwinder);
+	if (standstill.agents_idle)
+		agent_left_clear(standstill.proc, &standstill.left);
+	safety_release(&standstill.empty);
+	safety_release(&standstill.agents);
+	vec_release(&standstill.left);
+	site_plan_release(&standstill.plan);
 	return rc;
 }
 
