@@ -29,13 +29,6 @@
 /* Functions larger than this are not looked through. */
 #define SIZE_MAX_MOVED (4u << 20)
 
-static bool is_code(const struct image *image, taddr addr)
-{
-	const struct image_seg *seg = image_seg_at(image, addr);
-
-	return seg && seg->exec && seg->bytes;
-}
-
 /*
  * Of several names for one place the one with a size, then the last of the alphabet, which begins
  * with no underscore (as image_sym_at has it).
@@ -63,6 +56,7 @@ static int collect(const struct image *image, candidate_vec *candidates, struct 
 		const struct image_sym *sym = i < image->syms.n ? &image->syms.items[i] : NULL;
 		struct candidate *last =
 			candidates->n ? &candidates->items[candidates->n - 1] : NULL;
+		const struct image_seg *seg;
 		taddr entry;
 
 		if (sym && j < image->starts.n && image->starts.items[j] < sym->addr)
@@ -70,8 +64,9 @@ static int collect(const struct image *image, candidate_vec *candidates, struct 
 		entry = sym ? sym->addr : image->starts.items[j];
 		i += sym != NULL;
 		j += sym == NULL;
-		if ((sym && sym->type != STT_FUNC && sym->type != STT_GNU_IFUNC) ||
-		    !is_code(image, entry))
+		seg = image_seg_at(image, entry);
+		if ((sym && sym->type != STT_FUNC && sym->type != STT_GNU_IFUNC) || !seg ||
+		    !seg->exec || !seg->bytes)
 			continue;
 		if (last && last->entry == entry && !(sym && is_better(sym, last)))
 			continue;
@@ -86,21 +81,6 @@ static int collect(const struct image *image, candidate_vec *candidates, struct 
 		}
 	}
 	return 0;
-}
-
-/* Those without a size get the room up to the next. */
-static void settle(const struct image *image, candidate_vec *candidates)
-{
-	for (size_t i = 0; i < candidates->n; i++) {
-		struct candidate *candidate = &candidates->items[i];
-		const struct image_seg *seg = image_seg_at(image, candidate->entry);
-		taddr end = seg->start + seg->len;
-
-		if (i + 1 < candidates->n && candidates->items[i + 1].entry < end)
-			end = candidates->items[i + 1].entry;
-		if (!candidate->size || candidate->size > end - candidate->entry)
-			candidate->size = end - candidate->entry;
-	}
 }
 
 /* How many bytes of NOPs begin at code. */
@@ -127,13 +107,6 @@ static size_t room(const uint8_t *code, size_t len)
 	    nops(code + insn.len, (size_t)insn.rel) != (size_t)insn.rel)
 		return n;
 	return insn.len + (size_t)insn.rel;
-}
-
-static size_t first_len(const uint8_t *code, size_t len)
-{
-	struct insn insn;
-
-	return arch_native()->insn_skim(code, len, &insn) ? insn.len : 0;
 }
 
 /*
@@ -185,6 +158,7 @@ static void judge(const struct image *image, struct candidate *candidate)
 	const uint8_t *code = candidate->size > SIZE_MAX_MOVED
 				      ? NULL
 				      : image_bytes(image, candidate->entry, candidate->size);
+	struct insn insn;
 	size_t mark, free;
 
 	if (!code) {
@@ -204,8 +178,10 @@ static void judge(const struct image *image, struct candidate *candidate)
 	if (free >= want && free < candidate->size - mark) {
 		candidate->kind = CANDIDATE_NOPS;
 		candidate->len = (uint8_t)(mark + free > 255 ? 255 : mark + free);
-		candidate->guard =
-			!mark && first_len(code, candidate->size) >= want ? 1 : (uint8_t)want;
+		candidate->guard = (uint8_t)want;
+		if (!mark && arch_native()->insn_skim(code, candidate->size, &insn) &&
+		    insn.len >= want)
+			candidate->guard = 1;
 		return;
 	}
 	candidate->why = make_room(code, candidate->size, want, candidate);
@@ -300,23 +276,6 @@ static struct candidate *find(const candidate_vec *candidates, taddr entry)
 		       : NULL;
 }
 
-/*
- * A function that jumps on to one whose entry only can be traced (_setjmp does) is such a one as
- * well.
- */
-static void follow_jumps(const jump_on_vec *jumps, candidate_vec *candidates)
-{
-	const struct jump_on *jump;
-
-	vec_for_each (jumps, jump) {
-		struct candidate *candidate = find(candidates, jump->from);
-		const struct candidate *next = find(candidates, jump->to);
-
-		if (candidate && next)
-			candidate->entry_only |= next->entry_only;
-	}
-}
-
 /* Leaves out the parts. */
 static void drop_parts(const struct image *image, const struct xrefs *xrefs,
 		       candidate_vec *candidates)
@@ -341,18 +300,24 @@ int candidates_find(const struct image *image, candidate_vec *ret, struct uspl_e
 	auto_vec jump_on_vec jumps = { 0 };
 	auto_xrefs struct xrefs xrefs = { 0 };
 	struct untraceable untraceable;
+	const struct jump_on *jump;
 	struct candidate *candidate;
 	int rc = collect(image, &candidates, err);
 
 	if (rc)
 		return rc;
-	settle(image, &candidates);
 	vec_for_each (&candidates, candidate) {
-		taddr *start = vec_push(&starts);
+		const struct image_seg *seg = image_seg_at(image, candidate->entry);
+		taddr end = seg->start + seg->len, *start = vec_push(&starts);
 
 		if (!start)
 			return uspl_fail_nomem(err);
 		*start = candidate->entry;
+		/* Those without a size get the room up to the next. */
+		if (starts.n < candidates.n && candidate[1].entry < end)
+			end = candidate[1].entry;
+		if (!candidate->size || candidate->size > end - candidate->entry)
+			candidate->size = end - candidate->entry;
 	}
 	rc = xrefs_init(&xrefs, &starts, err);
 	if (rc)
@@ -364,7 +329,14 @@ int candidates_find(const struct image *image, candidate_vec *ret, struct uspl_e
 	untraceable_init(&untraceable, image, &candidates);
 	vec_for_each (&candidates, candidate)
 		settle_kind(image, &xrefs, &untraceable, candidate);
-	follow_jumps(&jumps, &candidates);
+	/* What jumps on to a function whose entry only can be traced, as _setjmp does. */
+	vec_for_each (&jumps, jump) {
+		const struct candidate *next = find(&candidates, jump->to);
+
+		candidate = find(&candidates, jump->from);
+		if (candidate && next)
+			candidate->entry_only |= next->entry_only;
+	}
 	*ret = candidates;
 	candidates = (candidate_vec){ 0 };
 	return 0;

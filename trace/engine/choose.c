@@ -81,20 +81,6 @@ static int note_jumps(const struct proc *proc, const region_vec *updates, const 
 
 typedef VEC(const char *) name_vec;
 
-/* The names of all symbols at a function's entry, which are neighbours. */
-static int find_names(const struct image *image, taddr entry, name_vec *names, struct uspl_err *err)
-{
-	for (size_t i = image_first_sym(image, entry);
-	     i < image->syms.n && image->syms.items[i].addr == entry; i++) {
-		const char **place = vec_push(names);
-
-		if (!place)
-			return uspl_fail_nomem(err);
-		*place = image->syms.items[i].name;
-	}
-	return 0;
-}
-
 /*
  * Asks the plan about the function: if it is listened to, the candidate refers to its site there.
  */
@@ -123,11 +109,18 @@ static int listen_to(struct listen_plan *plan, const struct listen_function *fun
 static int ask(const struct trace_request *request, struct listen_function *function,
 	       struct candidate *candidate, bool *ret, struct uspl_err *err)
 {
+	const struct image *image = function->image;
 	auto_vec name_vec names = { 0 };
-	int rc = find_names(function->image, candidate->entry, &names, err);
 
-	if (rc)
-		return rc;
+	/* The names of all symbols at the function's entry, which are neighbours. */
+	for (size_t i = image_first_sym(image, candidate->entry);
+	     i < image->syms.n && image->syms.items[i].addr == candidate->entry; i++) {
+		const char **place = vec_push(&names);
+
+		if (!place)
+			return uspl_fail_nomem(err);
+		*place = image->syms.items[i].name;
+	}
 	*ret = request->choice.function(request->choice.ctx, names.items, names.n);
 	function->candidate = candidate;
 	function->names = names.items;

@@ -10,14 +10,6 @@
 #define TRIES 5
 #define CALIBRATION_NS 10000000
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* The reading with the least time between the clocks: one that wasn't interrupted. */
 void clocks_read(struct trace_clocks *ret)
 {
@@ -25,13 +17,15 @@ void clocks_read(struct trace_clocks *ret)
 
 	for (int i = 0; i < TRIES; i++) {
 		uint64_t before = arch_native()->ticks(), after;
-		int64_t ns = now_ns();
+		struct timespec now;
 
+		clock_gettime(CLOCK_MONOTONIC, &now);
 		after = arch_native()->ticks();
 		if (after - before >= best)
 			continue;
 		best = after - before;
-		*ret = (struct trace_clocks){ before + (after - before) / 2, ns };
+		ret->ticks = before + (after - before) / 2;
+		ret->ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 	}
 }
 

@@ -160,21 +160,10 @@ static int map(const struct proc *proc, taddr *ret, struct uspl_err *err)
 	return 0;
 }
 
-static int write_table(const struct proc *proc, const constructor_vec *all, taddr at,
-		       struct uspl_err *err)
-{
-	auto_free struct uspl_constructor *table = calloc(all->n + 1, sizeof(*table));
-
-	if (!table)
-		return uspl_fail_nomem(err);
-	for (size_t i = 0; i < all->n; i++)
-		table[i].function = all->items[i].function;
-	return proc_write(proc, at + USPL_CONSTRUCTOR_TABLE, table, all->n * sizeof(*table), err);
-}
-
 int constructors_time(const struct proc *proc, const constructor_vec *all, taddr *ret_at,
 		      struct uspl_err *err)
 {
+	auto_free struct uspl_constructor *table = NULL;
 	size_t code_len;
 	const uint8_t *code = arch_native()->constructor_code(&code_len);
 	taddr at = 0;
@@ -185,7 +174,12 @@ int constructors_time(const struct proc *proc, const constructor_vec *all, taddr
 	rc = proc_write(proc, at, code, code_len, err);
 	if (rc)
 		return rc;
-	rc = write_table(proc, all, at, err);
+	table = calloc(all->n + 1, sizeof(*table));
+	if (!table)
+		return uspl_fail_nomem(err);
+	for (size_t i = 0; i < all->n; i++)
+		table[i].function = all->items[i].function;
+	rc = proc_write(proc, at + USPL_CONSTRUCTOR_TABLE, table, all->n * sizeof(*table), err);
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < all->n; i++) {

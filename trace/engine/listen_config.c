@@ -80,57 +80,33 @@ static int lay_out(const struct trace_request *request, const struct trace_sessi
 	return 0;
 }
 
-/* Tells the parts where the listener config is. */
-static int note(struct proc *proc, const struct listen_plan *plan, struct trace_session *session,
-		struct uspl_err *err)
-{
-	struct trace_region *region;
-	int rc = 0;
-
-	vec_for_each (&session->regions, region) {
-		region->head.job = plan->job;
-		rc = proc_write(proc, region->head.self, &region->head, sizeof(region->head), err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-static int map(struct proc *proc, struct trace_session *session, uint64_t len, struct uspl_err *err)
-{
-	struct shared_map shared_map = { .own_len = trace_pages(len) };
-	struct trace_region *region;
-	int rc = shared_map_map(proc, &shared_map, err);
-
-	if (rc)
-		return rc;
-	vec_for_each (&session->regions, region) {
-		region->head.config = shared_map.own;
-		region->head.listen_config_len = len;
-	}
-	return 0;
-}
-
 int listen_config_open(struct proc *proc, const struct trace_request *request,
 		       struct trace_session *session, struct uspl_err *err)
 {
 	const struct listen_plan *plan = request->listen;
 	auto_buf struct buf out = { 0 };
 	const struct uspl_listen_config *config;
+	struct shared_map shared_map = { 0 };
 	struct uspl_alloc *own;
+	struct trace_region *region;
 	int rc = lay_out(request, session, &out, err);
 
 	if (rc)
 		return rc;
 	config = (const struct uspl_listen_config *)out.data;
-	rc = map(proc, session, config->len, err);
+	shared_map.own_len = trace_pages(config->len);
+	rc = shared_map_map(proc, &shared_map, err);
 	if (rc)
 		return rc;
-	rc = proc_write(proc, session->regions.items[0].head.config, out.data, out.len, err);
+	vec_for_each (&session->regions, region) {
+		region->head.config = shared_map.own;
+		region->head.listen_config_len = config->len;
+	}
+	rc = proc_write(proc, shared_map.own, out.data, out.len, err);
 	if (rc)
 		return rc;
 	if (plan->leaves_len) {
-		taddr at = session->regions.items[0].head.config + config->own;
+		taddr at = shared_map.own + config->own;
 		taddr leaves = at + config->own_len;
 
 		rc = proc_write(proc, at + offsetof(__typeof__(*own), leaves), &leaves,
@@ -138,7 +114,14 @@ int listen_config_open(struct proc *proc, const struct trace_request *request,
 		if (rc)
 			return rc;
 	}
-	return note(proc, plan, session, err);
+	/* Tells the parts where the listener config is. */
+	vec_for_each (&session->regions, region) {
+		region->head.job = plan->job;
+		rc = proc_write(proc, region->head.self, &region->head, sizeof(region->head), err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 int listen_config_close(struct proc *proc, const struct uspl_trace_region *head,
@@ -201,12 +184,9 @@ static int read_parts(const struct proc *proc, taddr at, struct listen_config *c
 			return rc;
 	}
 	for (size_t i = 0; i < config->sites.n; i++)
-		if (!is_site_sound(head, &config->sites.items[i])) {
-			rc = uspl_fail(err, USPL_E_HOSTILE, "what pid %d is listened to is damaged",
-				       proc->pid);
-			if (rc)
-				return rc;
-		}
+		if (!is_site_sound(head, &config->sites.items[i]))
+			return uspl_fail(err, USPL_E_HOSTILE,
+					 "what pid %d is listened to is damaged", proc->pid);
 	return 0;
 }
 

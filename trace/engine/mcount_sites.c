@@ -17,28 +17,12 @@
 #define LOOK_BYTES 64
 #define STUB_BYTES 16
 
-static int add_functions(const struct image *image, struct mcount_sites *mcount_sites,
-			 struct uspl_err *err)
-{
-	const struct image_sym *sym;
-
-	vec_for_each (&image->syms, sym) {
-		taddr *place =
-			is_mcount_name(sym->name) ? vec_push(&mcount_sites->functions) : NULL;
-
-		if (place)
-			*place = sym->addr;
-		else if (is_mcount_name(sym->name))
-			return uspl_fail_nomem(err);
-	}
-	return 0;
-}
-
 int mcount_sites_find(const struct proc *proc, const struct module *module,
 		      const struct image *image, struct mcount_sites *ret, struct uspl_err *err)
 {
 	auto_mcount_sites struct mcount_sites mcount_sites = { 0 };
 	auto_dynsyms struct dynsyms *dyn = NULL;
+	const struct image_sym *sym;
 	int rc = dynsyms_open(proc, module, &dyn, err);
 
 	if (rc)
@@ -46,9 +30,16 @@ int mcount_sites_find(const struct proc *proc, const struct module *module,
 	for (size_t i = 0; i < MCOUNT_NAMES; i++)
 		if (!dynsyms_slots(dyn, mcount_name(i), &mcount_sites.slots))
 			return uspl_fail_nomem(err);
-	rc = add_functions(image, &mcount_sites, err);
-	if (rc)
-		return rc;
+	vec_for_each (&image->syms, sym) {
+		taddr *place;
+
+		if (!is_mcount_name(sym->name))
+			continue;
+		place = vec_push(&mcount_sites.functions);
+		if (!place)
+			return uspl_fail_nomem(err);
+		*place = sym->addr;
+	}
 	*ret = mcount_sites;
 	mcount_sites = (struct mcount_sites){ 0 };
 	return 0;
@@ -80,29 +71,27 @@ static bool goes_through(const struct mcount_sites *mcount_sites, const uint8_t 
 	return holds(&mcount_sites->slots, at + insn->len + (taddr)(int64_t)disp);
 }
 
-/* True if the code at addr is a stub that jumps through one of the slots. */
-static bool is_stub(const struct mcount_sites *mcount_sites, const struct image *image, taddr addr)
-{
-	const uint8_t *code = image_bytes(image, addr, STUB_BYTES);
-	size_t mark = code ? arch_native()->landing_mark(code, STUB_BYTES) : 0;
-	struct insn insn;
-
-	return code && arch_native()->insn_decode(code + mark, STUB_BYTES - mark, &insn) &&
-	       insn.flow == INSN_JUMP_INDIRECT &&
-	       goes_through(mcount_sites, code + mark, &insn, addr + mark);
-}
-
 static bool is_call(const struct mcount_sites *mcount_sites, const struct image *image,
 		    const uint8_t *code, const struct insn *insn, taddr at)
 {
+	const uint8_t *stub;
+	struct insn jump;
 	taddr target;
+	size_t mark;
 
 	if (insn->flow == INSN_CALL_INDIRECT)
 		return goes_through(mcount_sites, code, insn, at);
 	if (insn->flow != INSN_CALL)
 		return false;
 	target = at + insn->len + (taddr)insn->rel;
-	return holds(&mcount_sites->functions, target) || is_stub(mcount_sites, image, target);
+	if (holds(&mcount_sites->functions, target))
+		return true;
+	/* A stub that jumps through one of the slots. */
+	stub = image_bytes(image, target, STUB_BYTES);
+	mark = stub ? arch_native()->landing_mark(stub, STUB_BYTES) : 0;
+	return stub && arch_native()->insn_decode(stub + mark, STUB_BYTES - mark, &jump) &&
+	       jump.flow == INSN_JUMP_INDIRECT &&
+	       goes_through(mcount_sites, stub + mark, &jump, target + mark);
 }
 
 taddr mcount_sites_call_in(const struct mcount_sites *mcount_sites, const struct image *image,

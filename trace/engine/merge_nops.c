@@ -64,37 +64,29 @@ int merge_nops_add(struct merge_nops *merge, taddr entry, const uint8_t *merged,
 			  err);
 }
 
-/* The entry lies in the word, and both hold what is there now. */
-static int merge_one(struct merge_nops *merge, const struct merge_nops_entry *entry,
-		     struct inject_word *word, struct uspl_err *err)
-{
-	struct inject_word *item = vec_push(&merge->poke.items);
-
-	if (!item)
-		return uspl_fail_nomem(err);
-	*item = *word;
-	item->to = item->from;
-	memcpy((uint8_t *)&item->to + entry->addr % WORD_LEN, entry->merged, sizeof(entry->merged));
-	word->from = item->to;
-	return 0;
-}
-
 /* Makes the words in which the NOPs become one, and has the others begin with that. */
 static int merge_all(struct merge_nops *merge, struct text_poke *poke, struct uspl_err *err)
 {
 	size_t at = 0;
-	int rc = 0;
 
 	for (size_t i = 0; i < merge->entries.n; i++) {
 		const struct merge_nops_entry *entry = &merge->entries.items[i];
+		struct inject_word *word, *item;
 
 		while (at < poke->items.n && poke->items.items[at].addr + WORD_LEN <= entry->addr)
 			at++;
-		rc = at < poke->items.n && poke->items.items[at].addr <= entry->addr
-			     ? merge_one(merge, entry, &poke->items.items[at], err)
-			     : uspl_fail(err, USPL_E_BUG, "an entry isn't among the words");
-		if (rc)
-			return rc;
+		word = &poke->items.items[at];
+		if (at == poke->items.n || word->addr > entry->addr)
+			return uspl_fail(err, USPL_E_BUG, "an entry isn't among the words");
+		item = vec_push(&merge->poke.items);
+		if (!item)
+			return uspl_fail_nomem(err);
+		/* The entry lies in the word, and both hold what is there now. */
+		*item = *word;
+		item->to = item->from;
+		memcpy((uint8_t *)&item->to + entry->addr % WORD_LEN, entry->merged,
+		       sizeof(entry->merged));
+		word->from = item->to;
 	}
 	return 0;
 }

@@ -76,28 +76,21 @@ static int by_addr(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-static int switch_all(struct proc *proc, const site_vec *sites, struct patch_result *result,
-		      struct uspl_err *err)
-{
-	const struct patch_input in = { .proc = proc, .on = true };
-	struct vm_sharers vm_sharers = { 0 };
-	int rc = vm_sharers_await(proc, &vm_sharers, proc_deadline(proc, VM_SHARERS_WAIT_NS), err);
-
-	if (rc)
-		return rc;
-	return patch_stopped_once(&in, sites, result, err);
-}
-
 int nop_mcount(struct proc *proc, const struct module *module, struct patch_result *result,
 	       struct uspl_err *err)
 {
+	const struct patch_input in = { .proc = proc, .on = true };
+	struct vm_sharers vm_sharers = { 0 };
 	auto_vec site_vec sites = { 0 };
 	int rc = find_calls(proc, module, &sites, err);
 
 	if (rc || !sites.n)
 		return rc;
 	qsort(sites.items, sites.n, sizeof(*sites.items), by_addr);
-	rc = switch_all(proc, &sites, result, err);
+	rc = vm_sharers_await(proc, &vm_sharers, proc_deadline(proc, VM_SHARERS_WAIT_NS), err);
+	if (rc)
+		return rc;
+	rc = patch_stopped_once(&in, &sites, result, err);
 	if (rc)
 		return rc;
 	result->sites += sites.n;

@@ -92,14 +92,6 @@ static bool is_out(const struct uspl_trace_site *site, const uint8_t *have, tadd
 	return !memcmp(have, site->old_bytes, USPL_TRACE_SITE_BYTES) || (target && target != thunk);
 }
 
-/* True if the site is to take the place of several NOPs; *ret_merged: what they are in between. */
-static bool is_nops(const struct site *site, bool moved, const uint8_t *have, size_t len,
-		    uint8_t *ret_merged)
-{
-	return site->guard > 1 && !moved && !memcmp(have, site->from, site->len) &&
-	       trace_merge_nops(site->addr, have, len, ret_merged);
-}
-
 static int add_stopped(struct module_patch *patch, const struct site *site, struct uspl_err *err)
 {
 	struct site *stopped = vec_push(&patch->stopped_sites);
@@ -135,8 +127,12 @@ static int add_site(struct module_patch *patch, size_t i, struct uspl_err *err)
 		return rc;
 	if (patch->in->stopped)
 		return add_stopped(patch, &site, err);
-	/* The plan has what takes their place; only the words know what is in between. */
-	if (is_nops(&site, from->moved, have, len, merged)) {
+	/*
+	 * It takes the place of several NOPs: the plan has the jump; only the words know what is in
+	 * between.
+	 */
+	if (site.guard > 1 && !from->moved && !memcmp(have, site.from, site.len) &&
+	    trace_merge_nops(site.addr, have, len, merged)) {
 		rc = merge_nops_add(&patch->merge, site.addr, merged, err);
 		if (rc)
 			return rc;

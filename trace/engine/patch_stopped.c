@@ -148,31 +148,25 @@ static void drop_plan(struct run *run)
 	run->n = 0;
 }
 
-/* As many sites as one stop may have. */
-static size_t count_sites(const struct run *run)
-{
-	const struct site *sites = run->patch->sites->items;
-	taddr page = UINT64_MAX;
-	size_t i = run->done, pages = 0;
-
-	for (; i < run->patch->sites->n; i++) {
-		pages += sites[i].addr / PAGE != page;
-		page = sites[i].addr / PAGE;
-		if (pages > run->pages)
-			break;
-	}
-	return i - run->done;
-}
-
 /*
  * A thread that comes out of its call meanwhile shouldn't wait for all of it. sleepers may be NULL.
  */
 static int make_plan(struct run *run, struct held_sleepers *sleepers, struct uspl_err *err)
 {
+	const site_vec *all = run->patch->sites;
+	size_t n, pages = 0;
+	taddr page = UINT64_MAX;
 	int rc;
 
-	run->n = count_sites(run);
-	rc = site_plan_check_these(&run->plan, run->patch->sites->items + run->done, run->n, err);
+	/* As many sites as one stop may have. */
+	for (n = run->done; n < all->n; n++) {
+		pages += all->items[n].addr / PAGE != page;
+		page = all->items[n].addr / PAGE;
+		if (pages > run->pages)
+			break;
+	}
+	run->n = n - run->done;
+	rc = site_plan_check_these(&run->plan, all->items + run->done, run->n, err);
 	if (sleepers)
 		held_sleepers_serve(sleepers);
 	if (rc)
@@ -195,22 +189,16 @@ static bool may_stay(void *ctx, const struct thread *thread)
 	return !bytes->ranges.n || safety_check(bytes, thread, &run->finding);
 }
 
-static bool is_drained(struct run *run, const struct held_sleepers *sleepers)
-{
-	const struct thread *thread;
-
-	vec_for_each (&sleepers->stop.threads, thread)
-		if (thread->state == THREAD_STOPPED && !may_stay(run, thread))
-			return false;
-	return true;
-}
-
 static int write_stopped(struct run *run, struct held_sleepers *sleepers, bool *ret_drained,
 			 struct uspl_err *err)
 {
+	const struct thread *thread;
 	int rc = held_sleepers_enter(sleepers, clock_now_ns() + STOP_LIMIT_NS, err);
 
-	*ret_drained = !rc && is_drained(run, sleepers);
+	*ret_drained = !rc;
+	vec_for_each (&sleepers->stop.threads, thread)
+		if (*ret_drained && thread->state == THREAD_STOPPED && !may_stay(run, thread))
+			*ret_drained = false;
 	if (*ret_drained)
 		rc = site_plan_write(&run->plan, err);
 	held_sleepers_leave(sleepers);
@@ -239,22 +227,11 @@ static int attempt(struct run *run, struct held_sleepers *sleepers, bool *ret_dr
 	return rc;
 }
 
-/* The next stop is planned meanwhile, which may be enough. */
-static void rest(struct held_sleepers *sleepers)
-{
-	int64_t stopped = sleepers->left_ns - sleepers->entered_ns,
-		since = clock_now_ns() - sleepers->left_ns;
-	int64_t wanted = stopped < REST_MAX_NS ? stopped : REST_MAX_NS;
-
-	if (since < wanted)
-		held_sleepers_rest(sleepers, wanted - since);
-}
-
 /* Exchanges what is left, or as much of it as it can. */
 static int exchange_rest(struct held_sleepers *sleepers, void *ctx, struct uspl_err *err)
 {
 	struct run *run = ctx;
-	int64_t until = clock_now_ns() + HELD_SLEEPERS_NS;
+	int64_t until = clock_now_ns() + HELD_SLEEPERS_NS, wanted, since;
 	int rc = held_sleepers_hold(sleepers, may_stay, run, clock_now_ns() + STOP_LIMIT_NS, err);
 
 	if (rc)
@@ -272,42 +249,36 @@ static int exchange_rest(struct held_sleepers *sleepers, void *ctx, struct uspl_
 			rc = make_plan(run, sleepers, err);
 		else
 			held_sleepers_rest(sleepers, PAUSE_NS);
-		rest(sleepers);
+		/* The next stop is planned meanwhile, which may be enough. */
+		wanted = sleepers->left_ns - sleepers->entered_ns;
+		if (wanted > REST_MAX_NS)
+			wanted = REST_MAX_NS;
+		since = clock_now_ns() - sleepers->left_ns;
+		if (since < wanted)
+			held_sleepers_rest(sleepers, wanted - since);
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
-static int fail_busy(const struct run *run, struct uspl_err *err)
-{
-	const struct safety_finding *finding = &run->finding;
-	const struct patch_stopped *patch = run->patch;
-
-	return uspl_fail(err, USPL_E_BUSY,
-			 "thread %d of pid %d stays within the first bytes of a function of '%s'",
-			 finding->tid, patch->in->proc->pid,
-			 finding->function ? finding->function
-					   : patch->sites->items[run->done].name);
-}
-
 static int exchange_all(struct run *run, struct uspl_err *err)
 {
+	const struct patch_stopped *patch = run->patch;
 	const struct timespec pause = { 0, PAUSE_NS };
-	int64_t deadline = proc_deadline(run->patch->in->proc, TRY_NS);
+	int64_t deadline = proc_deadline(patch->in->proc, TRY_NS);
 
-	while (run->done < run->patch->sites->n) {
+	while (run->done < patch->sites->n) {
 		size_t from = run->done;
 		bool late = clock_now_ns() >= deadline;
 		int rc = run->n ? 0 : make_plan(run, NULL, err);
 
 		if (!rc)
-			rc = held_sleepers_run(run->patch->in->proc, exchange_rest, run, err);
+			rc = held_sleepers_run(patch->in->proc, exchange_rest, run, err);
 		/*
 		 * On a busy machine a thread that wants to run isn't stopped before its turn comes.
 		 */
-		if (run->done == run->patch->sites->n ||
-		    (rc && (late || rc != -USPL_E_UNSTOPPABLE)))
+		if (run->done == patch->sites->n || (rc && (late || rc != -USPL_E_UNSTOPPABLE)))
 			return rc;
 		rc = cancel_check(err);
 		if (rc)
@@ -315,7 +286,13 @@ static int exchange_all(struct run *run, struct uspl_err *err)
 		if (run->done > from)
 			deadline = clock_now_ns() + TRY_NS;
 		else if (late)
-			return fail_busy(run, err);
+			return uspl_fail(err, USPL_E_BUSY,
+					 "thread %d of pid %d stays within the first bytes of a "
+					 "function of '%s'",
+					 run->finding.tid, patch->in->proc->pid,
+					 run->finding.function
+						 ? run->finding.function
+						 : patch->sites->items[run->done].name);
 		nanosleep(&pause, NULL);
 	}
 	return 0;

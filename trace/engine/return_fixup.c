@@ -84,26 +84,6 @@ static bool visit(void *ctx, const struct unwind_frame *frame)
 	return !walk->doubt;
 }
 
-/* False: the stack isn't what it has to be. */
-static bool find_caller(const struct walk *walk, struct open_call *call)
-{
-	taddr word;
-
-	if (proc_read_some(walk->text->proc, call->at, &word, sizeof(word)) != sizeof(word) ||
-	    word != call->thunk)
-		return false;
-	call->caller = unwinder_shadowed(walk->text->unwinder, call->at, word);
-	return call->caller && !safety_range_at(walk->text, call->caller - 1);
-}
-
-static bool registers_lead_in(const struct walk *walk, const struct some_regs *regs)
-{
-	for (int i = 0; i < DWARF_REGS; i++)
-		if (safety_range_at(walk->text, regs->value[i]))
-			return true;
-	return false;
-}
-
 /* *ret_ended: the thread isn't in traced calls any more. */
 static int end_calls_of(struct walk *walk, const struct thread *thread, bool *ret_ended,
 			struct uspl_err *err)
@@ -111,7 +91,7 @@ static int end_calls_of(struct walk *walk, const struct thread *thread, bool *re
 	struct some_regs regs;
 	struct open_call *call;
 	uint64_t ssp;
-	taddr sp;
+	taddr sp, word;
 	int rc;
 
 	*ret_ended = false;
@@ -120,12 +100,21 @@ static int end_calls_of(struct walk *walk, const struct thread *thread, bool *re
 	walk->calls.n = 0;
 	walk->doubt = false;
 	regs_to_dwarf(&thread->regs, &regs);
-	if (registers_lead_in(walk, &regs) ||
-	    unwind(walk->text->unwinder, &regs, visit, walk, &sp) != UNWIND_COMPLETE || walk->doubt)
-		return 0;
-	vec_for_each (&walk->calls, call)
-		if (!find_caller(walk, call))
+	for (int i = 0; i < DWARF_REGS; i++)
+		if (safety_range_at(walk->text, regs.value[i]))
 			return 0;
+	if (unwind(walk->text->unwinder, &regs, visit, walk, &sp) != UNWIND_COMPLETE || walk->doubt)
+		return 0;
+	/* The caller of each, if the stack is what it has to be. */
+	vec_for_each (&walk->calls, call) {
+		if (proc_read_some(walk->text->proc, call->at, &word, sizeof(word)) !=
+			    sizeof(word) ||
+		    word != call->thunk)
+			return 0;
+		call->caller = unwinder_shadowed(walk->text->unwinder, call->at, word);
+		if (!call->caller || safety_range_at(walk->text, call->caller - 1))
+			return 0;
+	}
 	vec_for_each (&walk->calls, call) {
 		rc = proc_write(walk->text->proc, call->at, &call->caller, sizeof(call->caller),
 				err);
@@ -172,21 +161,6 @@ leave:
 	return rc;
 }
 
-static int visit_threads(struct visits *visits, struct uspl_err *err)
-{
-	const pid_t *tid;
-
-	vec_for_each (visits->drain->inside, tid) {
-		int rc;
-
-		visits->tid = *tid;
-		rc = stop_again(visits->drain->text.proc, visit_thread, visits, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 int return_fixup_run(struct drain *drain, const unwinder_code_vec *unwinders,
 		     const struct trace_session *session, size_t *ret_ended, struct uspl_err *err)
 {
@@ -194,8 +168,15 @@ int return_fixup_run(struct drain *drain, const unwinder_code_vec *unwinders,
 		.walk = { .text = &drain->text, .session = session, .unwinders = unwinders },
 		.drain = drain,
 	};
-	int rc = visit_threads(&visits, err);
+	const pid_t *tid;
+	int rc = 0;
 
+	vec_for_each (drain->inside, tid) {
+		visits.tid = *tid;
+		rc = stop_again(drain->text.proc, visit_thread, &visits, err);
+		if (rc)
+			break;
+	}
 	*ret_ended = visits.ended;
 	vec_release(&visits.walk.calls);
 	return rc;

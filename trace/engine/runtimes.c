@@ -54,22 +54,21 @@ static bool is_among(const char *name, const char *globs)
 	return false;
 }
 
-static bool defines(struct dynsyms *dyn, const char *name)
-{
-	const Elf64_Sym *sym = name ? dynsyms_find(dyn, name, NULL) : NULL;
-
-	return sym && sym->st_shndx != SHN_UNDEF;
-}
-
 static const struct runtime *find(struct dynsyms *dyn)
 {
 	const struct module *module = dyn->module;
 
-	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
+		const char *name = runtimes[i].symbol;
+		const Elf64_Sym *sym;
+
 		if (is_among(module->name, runtimes[i].names) ||
-		    (module->soname && is_among(module->soname, runtimes[i].names)) ||
-		    defines(dyn, runtimes[i].symbol))
+		    (module->soname && is_among(module->soname, runtimes[i].names)))
 			return &runtimes[i];
+		sym = name ? dynsyms_find(dyn, name, NULL) : NULL;
+		if (sym && sym->st_shndx != SHN_UNDEF)
+			return &runtimes[i];
+	}
 	return NULL;
 }
 

@@ -52,12 +52,9 @@ static int load_module(struct starting *starting, const struct module *module, s
 
 	if (rc)
 		return rc;
-	if (candidates.n && starting->before + session->regions.n == USPL_TRACE_ARENAS) {
-		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
-			       "more than %d modules can't be traced at once", USPL_TRACE_ARENAS);
-		if (rc)
-			return rc;
-	}
+	if (candidates.n && starting->before + session->regions.n == USPL_TRACE_ARENAS)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "more than %d modules can't be traced at once", USPL_TRACE_ARENAS);
 	if (candidates.n && !shared->tables) {
 		rc = trace_buffers_map(proc, request, shared, err);
 		if (rc)
@@ -76,29 +73,23 @@ static int load_module(struct starting *starting, const struct module *module, s
 	return rc;
 }
 
-/* Where no calls are recorded, or not yet: a threshold that no call reaches. */
-static uint64_t threshold_of(const struct trace_request *request)
-{
-	const struct listen_plan *plan = request->listen;
-
-	if (plan && !request->entries && (plan->no_calls || plan->halted))
-		return UINT64_MAX;
-	return request->threshold_s > 0 ? clocks_ticks(request->threshold_s) : 0;
-}
-
 /* What is known only when all parts are loaded. */
 static int complete_control(struct proc *proc, const struct trace_request *request,
 			    const struct trace_session *session, struct uspl_trace_control *control,
 			    struct uspl_err *err)
 {
+	const struct listen_plan *plan = request->listen;
 	const struct trace_region *region;
 	size_t n = 0;
 
-	control->threshold = threshold_of(request);
+	control->threshold = request->threshold_s > 0 ? clocks_ticks(request->threshold_s) : 0;
+	/* Where no calls are recorded, or not yet: a threshold that no call reaches. */
+	if (plan && !request->entries && (plan->no_calls || plan->halted))
+		control->threshold = UINT64_MAX;
 	control->depth = request->depth;
 	control->config = session->regions.items[0].head.config;
-	if (request->listen) {
-		int rc = sums_control(proc, request->listen, session, control, err);
+	if (plan) {
+		int rc = sums_control(proc, plan, session, control, err);
 
 		if (rc)
 			return rc;
@@ -207,15 +198,6 @@ static int unload(struct proc *proc, const module_vec *modules, const struct tra
 	return 0;
 }
 
-static void unload_quietly(const struct starting *starting)
-{
-	struct uspl_err err = { 0 };
-
-	if (unload(starting->proc, starting->modules, &starting->session, &starting->shared, &err))
-		log_info("trace", "what was loaded stays mapped in pid %d: %s", starting->proc->pid,
-			 err.msg);
-}
-
 int session_look_first(struct starting *starting, struct uspl_err *err)
 {
 	int rc = regions_read(starting->proc, &starting->updates, err);
@@ -249,7 +231,9 @@ static int take_away(struct proc *proc, const module_vec *modules, struct trace_
 		return -USPL_E_CONFLICT;
 	}
 	rc = session_stop(proc, modules, &session, &(struct session_end){ 0 }, ret, err);
-	return rc ? rc : proc_refresh_maps(proc, err);
+	if (rc)
+		return rc;
+	return proc_refresh_maps(proc, err);
 }
 
 /* Threads that are in calls which were traced are given time to return from them. */
@@ -391,20 +375,6 @@ take_back:
 	return take_back(starting, rc);
 }
 
-/*
- * The first choice lies far below where the kernel maps anything of its own accord, and stacks at
- * the top of the address space have their shadows there; the last but one is near the lower end,
- * and the last one lies among the program's libraries. No session of markers has one of these
- * (include/uspl/mark_abi.h).
- */
-static uint64_t choose_shadow(const struct proc *proc)
-{
-	static const uint64_t choices[] = { 1ull << 45, 1ull << 46, 3ull << 45,
-					    1ull << 41, 7ull << 44, 0 };
-
-	return shadow_maps_choose(proc, choices, ARRAY_SIZE(choices));
-}
-
 /* What is loaded may be more than can be traced, or nothing. */
 static int check_loaded(const struct starting *starting, struct uspl_err *err)
 {
@@ -439,10 +409,19 @@ static int check_loaded(const struct starting *starting, struct uspl_err *err)
 int session_start(struct proc *proc, const module_vec *modules, const struct trace_request *request,
 		  struct trace_switch *ret, struct uspl_err *err)
 {
+	/*
+	 * The first choice of a shadow lies far below where the kernel maps anything of its own
+	 * accord, and stacks at the top of the address space have their shadows there; the last but
+	 * one is near the lower end, and the last one lies among the program's libraries. No
+	 * session of markers has one of these (include/uspl/mark_abi.h).
+	 */
+	static const uint64_t choices[] = { 1ull << 45, 1ull << 46, 3ull << 45,
+					    1ull << 41, 7ull << 44, 0 };
 	auto_starting struct starting starting = { .proc = proc,
 						   .modules = modules,
 						   .request = request };
 	struct patch_result mcount = { 0 };
+	struct uspl_err why = { 0 };
 	struct trace_clocks clocks;
 	int rc = make_way(proc, modules, err);
 
@@ -453,10 +432,10 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 		return rc;
 	clocks_read(&clocks);
 	starting.shared = (struct uspl_trace_region){ .first_id = 1,
-						      .shadow = choose_shadow(proc),
 						      .start_ticks = clocks.ticks,
 						      .start_ns = clocks.ns,
 						      .session = (uint64_t)clocks.ns };
+	starting.shared.shadow = shadow_maps_choose(proc, choices, ARRAY_SIZE(choices));
 	rc = load_modules(&starting, &mcount, err);
 	if (rc)
 		goto unload;
@@ -472,31 +451,17 @@ int session_start(struct proc *proc, const module_vec *modules, const struct tra
 	return 0;
 
 unload:
-	if (rc != -USPL_E_STRANDED && !starting.stays)
-		unload_quietly(&starting);
+	if (rc != -USPL_E_STRANDED && !starting.stays &&
+	    unload(proc, modules, &starting.session, &starting.shared, &why))
+		log_info("trace", "what was loaded stays mapped in pid %d: %s", proc->pid, why.msg);
 	return rc;
-}
-
-/* Pages that hold their old bytes again go back to the files. What fails stays as it is. */
-static void give_back(struct proc *proc, const module_vec *modules,
-		      const struct trace_session *session)
-{
-	const struct trace_region *region;
-
-	if (proc_refresh_maps(proc, NULL))
-		return;
-	vec_for_each (&session->regions, region) {
-		const struct module *module = module_at(modules, region->head.module);
-
-		if (module)
-			give_back_code(proc, module);
-	}
 }
 
 int session_stop(struct proc *proc, const module_vec *modules, struct trace_session *session,
 		 const struct session_end *end, struct trace_switch *ret, struct uspl_err *err)
 {
 	const struct switch_way way = { .drain = { DRAIN_SCAN_BYTES, end->force } };
+	const struct trace_region *region;
 	int rc;
 
 	*ret = (struct trace_switch){ 0 };
@@ -511,11 +476,19 @@ int session_stop(struct proc *proc, const module_vec *modules, struct trace_sess
 			return rc;
 	}
 	rc = unload(proc, modules, session, &session->regions.items[0].head, err);
-	if (!rc)
-		give_back(proc, modules, session);
 	if (rc) {
 		uspl_context(err, "nothing is traced any more, but memory stays mapped");
 		uspl_hint(err, "'uspl-trace stop %d' once more unmaps it", proc->pid);
+		return rc;
 	}
-	return rc;
+	/* Pages that hold their old bytes again go back to the files. What fails stays as it is. */
+	if (proc_refresh_maps(proc, NULL))
+		return 0;
+	vec_for_each (&session->regions, region) {
+		const struct module *module = module_at(modules, region->head.module);
+
+		if (module)
+			give_back_code(proc, module);
+	}
+	return 0;
 }

@@ -29,17 +29,6 @@ struct growing {
 	size_t fresh; /* parts that are new */
 };
 
-static bool is_passed(const session_passed_vec *passed, const struct module *module)
-{
-	const struct session_passed *item;
-
-	vec_for_each (passed, item)
-		if (item->start == module->start && item->dev == module->dev &&
-		    item->inode == module->inode)
-			return true;
-	return false;
-}
-
 static int pass(session_passed_vec *passed, const struct module *module, struct uspl_err *err)
 {
 	struct session_passed *item = vec_push(passed);
@@ -172,8 +161,13 @@ static int load_fresh(struct growing *growing, const struct module *module, stru
 static bool is_wanted(const struct trace_choice *choice, const session_passed_vec *passed,
 		      const struct module *module)
 {
-	return !module->lasting && !is_passed(passed, module) &&
-	       choice->module(choice->ctx, module);
+	const struct session_passed *item;
+
+	vec_for_each (passed, item)
+		if (item->start == module->start && item->dev == module->dev &&
+		    item->inode == module->inode)
+			return false;
+	return !module->lasting && choice->module(choice->ctx, module);
 }
 
 bool session_can_grow(const struct proc *proc, const module_vec *modules,
@@ -228,24 +222,6 @@ static int load(struct growing *growing, bool back, struct uspl_err *err)
 			return rc;
 	}
 	return 0;
-}
-
-/* Code that is changed becomes the process's own. */
-static int require_memory(const struct growing *growing, struct uspl_err *err)
-{
-	const struct trace_region *region;
-	const struct uspl_trace_site *site;
-	uint64_t need = 0;
-
-	vec_for_each (&growing->starting->session.regions, region) {
-		taddr page = 0;
-
-		vec_for_each (&region->sites, site) {
-			need += site->entry / PAGE != page ? PAGE : 0;
-			page = site->entry / PAGE;
-		}
-	}
-	return memcg_require(growing->starting->proc, need, err);
 }
 
 /*
@@ -325,9 +301,22 @@ static int set_going(struct growing *growing, struct uspl_err *err)
 	const struct switch_way way = { .on = true };
 	struct starting *starting = growing->starting;
 	struct trace_switch result = { 0 };
+	const struct trace_region *region;
+	const struct uspl_trace_site *site;
 	size_t all;
-	int rc = require_memory(growing, err);
+	uint64_t need = 0;
+	int rc;
 
+	/* Code that is changed becomes the process's own. */
+	vec_for_each (&starting->session.regions, region) {
+		taddr page = 0;
+
+		vec_for_each (&region->sites, site) {
+			need += site->entry / PAGE != page ? PAGE : 0;
+			page = site->entry / PAGE;
+		}
+	}
+	rc = memcg_require(starting->proc, need, err);
 	if (rc)
 		return rc;
 	rc = tell_runtimes(growing, err);

@@ -45,19 +45,18 @@ struct shadows {
 	VEC(struct run) runs;
 };
 
-static bool is_guard(const struct mapping *map)
-{
-	return !map->read && !map->write && !map->exec && !map->inode;
-}
-
 static bool is_stack(const mapping_vec *maps, size_t i)
 {
-	const struct mapping *map = &maps->items[i];
+	const struct mapping *map = &maps->items[i], *guard;
 
 	if (!map->read || !map->write || map->exec || map->shared || map->inode)
 		return false;
-	return !strcmp(map->path, "[stack]") ||
-	       (i && map[-1].end == map->start && is_guard(&map[-1]));
+	if (!strcmp(map->path, "[stack]"))
+		return true;
+	/* Another thread's lies behind a guard. */
+	guard = map - 1;
+	return i && guard->end == map->start && !guard->read && !guard->write && !guard->exec &&
+	       !guard->inode;
 }
 
 static bool is_taken(const mapping_vec *maps, taddr start, taddr end)
@@ -167,14 +166,6 @@ static bool is_in_run(const struct run *run, taddr chunk)
 	return chunk - run->chunk < run->n * USPL_TRACE_CHUNK;
 }
 
-/* Says in the table that a run has no shadow: something else lies there. */
-static void give_up(struct shadows *shadows, const struct run *run)
-{
-	for (size_t i = 0; i < USPL_TRACE_CHUNKS; i++)
-		if (is_in_run(run, shadows->table[i]))
-			shadows->table[i] += USPL_TRACE_CHUNK_NONE;
-}
-
 /* The names of a chunk's slots become memory that outlives the process, if there is room left. */
 static size_t keep_names(struct shadows *shadows, taddr chunk, struct inject_req *reqs)
 {
@@ -225,7 +216,10 @@ static int map_run(struct proc *proc, struct shadows *shadows, taddr table, cons
 		return rc;
 	if (done == n)
 		return 0;
-	give_up(shadows, run);
+	/* Something else lies there: the table says that the run has no shadow. */
+	for (size_t i = 0; i < USPL_TRACE_CHUNKS; i++)
+		if (is_in_run(run, shadows->table[i]))
+			shadows->table[i] += USPL_TRACE_CHUNK_NONE;
 	/* Something was in the way of the names: the shadow is of no use by itself. */
 	rc = done > 1 ? inject_unmap(proc, at, reqs[0].args[1], err) : 0;
 	return rc || done < 3 ? rc : inject_unmap(proc, reqs[1].args[0], reqs[1].args[1], err);

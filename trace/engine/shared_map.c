@@ -38,11 +38,6 @@ static uint64_t map_len_of(const struct shared_map *shared_map)
 	return shared_map->own_len + shared_map->absent_len + 3 * PAGE;
 }
 
-static taddr alive_of(const struct shared_map *shared_map)
-{
-	return shared_map->own + shared_map->own_len - sizeof(uint64_t);
-}
-
 static int fail_map(const struct proc *proc, const struct shared_map *shared_map, int64_t result,
 		    struct uspl_err *err)
 {
@@ -55,19 +50,11 @@ static int fail_map(const struct proc *proc, const struct shared_map *shared_map
 	return rc;
 }
 
-/* The answers of the thread that has mapped it lie where zeros are expected. */
-static int clear_result_page(const struct proc *proc, const struct shared_map *shared_map,
-			     struct uspl_err *err)
-{
-	static const uint8_t zeros[INJECT_RESULT_PAGE_LEN];
-
-	return proc_write(proc, shared_map->own, zeros, sizeof(zeros), err);
-}
-
 /* Maps it where shared_map->own says, unless something is there (*ret_taken). */
 static int map_at(struct proc *proc, const struct shared_map *shared_map, bool *ret_taken,
 		  struct uspl_err *err)
 {
+	static const uint8_t zeros[INJECT_RESULT_PAGE_LEN];
 	struct inject_req reqs[PARTIAL_MAPPING_REQS + 2];
 	size_t n = PARTIAL_MAPPING_REQS, done;
 	int rc;
@@ -86,9 +73,10 @@ static int map_at(struct proc *proc, const struct shared_map *shared_map, bool *
 	*ret_taken = reqs[0].result == -EEXIST;
 	if (*ret_taken)
 		return 0;
+	/* The answers of the thread that has mapped it lie where zeros are expected. */
 	if (done == n &&
 	    (!shared_map->absent_len || (taddr)reqs[n - 1].result == shared_map->absent))
-		return clear_result_page(proc, shared_map, err);
+		return proc_write(proc, shared_map->own, zeros, sizeof(zeros), err);
 	rc = fail_map(proc, shared_map, reqs[done - 1].result, err);
 	if (done > 1 &&
 	    inject_unmap(proc, map_of(shared_map->own), map_len_of(shared_map), NULL) != 0)
@@ -105,7 +93,7 @@ static int part_from_children(const struct proc *proc, const struct shared_map *
 {
 	struct {
 		uint64_t absent, alive;
-	} note = { shared_map->absent, alive_of(shared_map) };
+	} note = { shared_map->absent, shared_map->own + shared_map->own_len - sizeof(uint64_t) };
 	struct inject_req req = inject_syscall(SYS_madvise, shared_map->absent,
 					       shared_map->absent_len, MADV_DONTFORK);
 	const uint64_t here = 1;
@@ -129,38 +117,27 @@ static int part_from_children(const struct proc *proc, const struct shared_map *
 	return req.result < 0 ? fail_map(proc, shared_map, req.result, err) : 0;
 }
 
-static int find_place(const struct proc *proc, struct shared_map *shared_map, struct uspl_err *err)
-{
-	taddr map = mappings_find_wide(&proc->maps, map_len_of(shared_map));
-
-	if (!map)
-		return fail_map(proc, shared_map, -ENOMEM, err);
-	shared_map->own = map + 2 * PAGE;
-	shared_map->absent = shared_map->own + shared_map->own_len;
-	return 0;
-}
-
 int shared_map_map(struct proc *proc, struct shared_map *shared_map, struct uspl_err *err)
 {
 	bool taken = true;
+	taddr map;
 	int rc = 0;
 
 	for (int i = 0; taken && i < TRIES; i++) {
 		rc = proc_refresh_maps(proc, err);
 		if (rc)
 			return rc;
-		rc = find_place(proc, shared_map, err);
-		if (rc)
-			return rc;
+		map = mappings_find_wide(&proc->maps, map_len_of(shared_map));
+		if (!map)
+			return fail_map(proc, shared_map, -ENOMEM, err);
+		shared_map->own = map + 2 * PAGE;
+		shared_map->absent = shared_map->own + shared_map->own_len;
 		rc = map_at(proc, shared_map, &taken, err);
 		if (rc)
 			return rc;
 	}
-	if (taken) {
-		rc = fail_map(proc, shared_map, -EEXIST, err);
-		if (rc)
-			return rc;
-	}
+	if (taken)
+		return fail_map(proc, shared_map, -EEXIST, err);
 	if (shared_map->absent_len) {
 		rc = part_from_children(proc, shared_map, err);
 		if (rc)

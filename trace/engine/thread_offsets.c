@@ -63,16 +63,11 @@ static int64_t find_id(const struct proc *proc, taddr thread, uint32_t id)
 	return n == 1 ? found : 0;
 }
 
-/* The area lies in the thread's own block, or it isn't at the same distance in all threads. */
-static bool is_own(int64_t distance)
-{
-	return distance > -RSEQ_BELOW_MAX && distance < RSEQ_ABOVE_MAX;
-}
-
 static void find_places(struct proc *proc, struct places *ret)
 {
 	struct inject_req req = inject_syscall(SYS_gettid, 0, 0, 0);
 	struct sight sight = { 0 };
+	int64_t distance;
 	const struct inject_choice choice = { .fit = look, .ctx = &sight };
 	size_t done;
 
@@ -80,16 +75,24 @@ static void find_places(struct proc *proc, struct places *ret)
 	if (inject_run_in(proc, &choice, &req, 1, &done, NULL) || !done)
 		return;
 	ret->tid = find_id(proc, sight.thread, (uint32_t)req.result);
-	if (sight.rseq && is_own((int64_t)(sight.rseq - sight.thread)) &&
+	distance = (int64_t)(sight.rseq - sight.thread);
+	/* Outside of the thread's own block it isn't at the same distance in all threads. */
+	if (sight.rseq && distance > -RSEQ_BELOW_MAX && distance < RSEQ_ABOVE_MAX &&
 	    sysconf(_SC_NPROCESSORS_CONF) <= USPL_TRACE_CPU_MAX + 1) {
-		ret->cpu = (int64_t)(sight.rseq - sight.thread) + offsetof(struct rseq, cpu_id);
+		ret->cpu = distance + (int64_t)offsetof(struct rseq, cpu_id);
 		ret->cpu_known = true;
 	}
 }
 
-static int choose_tids(const struct proc *proc, const tid_vec *tids,
-		       struct uspl_trace_control *control, struct uspl_err *err)
+int thread_offsets_find(struct proc *proc, const tid_vec *tids, struct uspl_trace_control *control,
+			struct uspl_err *err)
 {
+	struct places places;
+
+	find_places(proc, &places);
+	control->tid_offset = places.tid;
+	control->cpu_offset = places.cpu;
+	control->cpu_mask = places.cpu_known ? USPL_TRACE_CPU_MASK : 0;
 	if (tids->n > USPL_TRACE_TIDS)
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "more than %d threads can't be chosen: trace all of them",
@@ -109,16 +112,4 @@ static int choose_tids(const struct proc *proc, const tid_vec *tids,
 	}
 	control->n_tids = tids->n;
 	return 0;
-}
-
-int thread_offsets_find(struct proc *proc, const tid_vec *tids, struct uspl_trace_control *control,
-			struct uspl_err *err)
-{
-	struct places places;
-
-	find_places(proc, &places);
-	control->tid_offset = places.tid;
-	control->cpu_offset = places.cpu;
-	control->cpu_mask = places.cpu_known ? USPL_TRACE_CPU_MASK : 0;
-	return choose_tids(proc, tids, control, err);
 }

@@ -66,32 +66,6 @@ uint64_t trace_buffers_may_fill(const struct proc *proc, const struct trace_requ
 	return request->entries ? len : len + SHADOW_LEN * threads;
 }
 
-static int require_memory(const struct proc *proc, const struct trace_request *request,
-			  struct uspl_err *err)
-{
-	int rc = memcg_require(proc, trace_buffers_may_fill(proc, request), err);
-
-	if (rc)
-		uspl_hint(err,
-			  "raise its limit, or take smaller rings (--buffer); at the limit the "
-			  "kernel would kill a process of the group");
-	return rc;
-}
-
-static void note(struct uspl_trace_region *head, const struct shared_map *shared_map,
-		 const struct trace_request *request)
-{
-	head->tables = shared_map->own;
-	head->tables_len = TABLES_LEN;
-	head->counters = head->tables + TRACE_THREADS_LEN + CHUNKS_LEN;
-	head->rings = shared_map->absent;
-	head->ring_mask = request->ring_bytes - 1;
-	head->ring_bytes = ring_len(request);
-	head->n_rings = N_RINGS;
-	head->rings_len = rings_len(request);
-	head->kept = has_kept(request);
-}
-
 void trace_buffers_control(const struct proc *proc, const struct uspl_trace_region *head,
 			   struct uspl_trace_control *ret)
 {
@@ -132,14 +106,26 @@ int trace_buffers_map(struct proc *proc, const struct trace_request *request,
 	struct shared_map shared_map = { .own_len = TABLES_LEN,
 					 .absent_len = rings_len(request) +
 						       (has_kept(request) ? KEPT_LEN : 0) };
-	int rc = require_memory(proc, request, err);
+	int rc = memcg_require(proc, trace_buffers_may_fill(proc, request), err);
 
-	if (rc)
+	if (rc) {
+		uspl_hint(err,
+			  "raise its limit, or take smaller rings (--buffer); at the limit the "
+			  "kernel would kill a process of the group");
 		return rc;
+	}
 	rc = shared_map_map(proc, &shared_map, err);
 	if (rc)
 		return rc;
-	note(head, &shared_map, request);
+	head->tables = shared_map.own;
+	head->tables_len = TABLES_LEN;
+	head->counters = head->tables + TRACE_THREADS_LEN + CHUNKS_LEN;
+	head->rings = shared_map.absent;
+	head->ring_mask = request->ring_bytes - 1;
+	head->ring_bytes = ring_len(request);
+	head->n_rings = N_RINGS;
+	head->rings_len = rings_len(request);
+	head->kept = has_kept(request);
 	if (!request->entries)
 		rc = trace_buffers_note_shadow(proc, head, err);
 	if (rc) {

@@ -90,36 +90,30 @@ static int add_jump(struct trace_module *trace_module, taddr to, struct uspl_err
 	return 0;
 }
 
-/*
- * The chain slot that a body begins with: a NOP, or the jump of a probe or update of the function
- * (record/chain_slot.h).
- */
-static int add_slot(struct trace_module *trace_module, const struct candidate *candidate,
-		    struct uspl_err *err)
-{
-	uint8_t nop[USPL_TRACE_SITE_BYTES];
-
-	if (candidate->patched)
-		return add_jump(trace_module, candidate->patched, err);
-	if (!arch_native()->nop_encode(nop, sizeof(nop)))
-		return uspl_fail(err, USPL_E_BUG, "no NOP of %zu bytes", sizeof(nop));
-	buf_add(&trace_module->text, nop, sizeof(nop));
-	return 0;
-}
-
 /* Appends what site i's thunk runs. */
 static int add_body(struct trace_module *trace_module, size_t i, struct uspl_err *err)
 {
 	const struct candidate *candidate = &trace_module->candidates->items[i];
 	struct uspl_trace_site *site = &trace_module->region.sites.items[i];
+	uint8_t nop[USPL_TRACE_SITE_BYTES];
 	taddr base = trace_module->region.head.thunks;
 	int rc;
 
 	buf_align(&trace_module->text, WORD);
 	site->body = base + trace_module->text.len;
-	rc = add_slot(trace_module, candidate, err);
-	if (rc)
-		return rc;
+	/*
+	 * The chain slot that a body begins with: a NOP, or the jump of a probe or update of the
+	 * function (record/chain_slot.h).
+	 */
+	if (candidate->patched) {
+		rc = add_jump(trace_module, candidate->patched, err);
+		if (rc)
+			return rc;
+	} else {
+		if (!arch_native()->nop_encode(nop, sizeof(nop)))
+			return uspl_fail(err, USPL_E_BUG, "no NOP of %zu bytes", sizeof(nop));
+		buf_add(&trace_module->text, nop, sizeof(nop));
+	}
 	if (candidate->kind == CANDIDATE_MOVED) {
 		rc = move(trace_module, candidate, err);
 		if (rc)
@@ -226,39 +220,28 @@ static int make_text(struct trace_module *trace_module, struct uspl_err *err)
 	return 0;
 }
 
-/* Bytes of the listeners' code, behind the control page; 0 if there are no listeners. */
-static uint64_t listeners_len(const struct trace_module *trace_module)
-{
-	size_t len = 0;
-
-	if (trace_module->request->listen)
-		(void)arch_native()->listen_code(&len);
-	return trace_pages(len);
-}
-
-/* Bytes of the functions' flags, if they have some. */
-static uint64_t flags_len(const struct trace_module *trace_module)
-{
-	const struct listen_plan *plan = trace_module->request->listen;
-
-	return plan && plan->flag ? trace_pages(trace_module->candidates->n) : 0;
-}
-
 /* Lays the parts out from `map` on. */
 static void place(struct trace_module *trace_module, taddr map, uint64_t text_len)
 {
+	const struct listen_plan *plan = trace_module->request->listen;
 	struct uspl_trace_region *head = &trace_module->region.head;
+	size_t listeners_len = 0;
 
 	head->map = map;
 	head->self = map + PAGE;
 	head->info_len = info_len(trace_module);
 	head->code = head->self + head->info_len;
-	head->thunks = head->code + USPL_LISTEN_CODE + listeners_len(trace_module);
+	/* Behind the control page lies the listeners' code, if there are listeners. */
+	if (plan)
+		(void)arch_native()->listen_code(&listeners_len);
+	head->thunks = head->code + USPL_LISTEN_CODE + trace_pages(listeners_len);
 	head->eh_frame = head->thunks + trace_pages(text_len);
 	head->poke_table = head->eh_frame + USPL_TRACE_FRAMES;
 	head->poke_table_len = trace_pages(merge_nops_count_words(trace_module->candidates) *
 					   sizeof(struct inject_word));
-	head->map_len = sums_flags(head) + flags_len(trace_module) + PAGE - map;
+	head->map_len = sums_flags(head) + PAGE - map;
+	if (plan && plan->flag)
+		head->map_len += trace_pages(trace_module->candidates->n);
 }
 
 static int map_all(struct trace_module *trace_module, bool *ret_taken, struct uspl_err *err)

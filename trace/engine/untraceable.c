@@ -77,23 +77,6 @@ static bool listed(const char *const *names, size_t n, const char *name)
 	return false;
 }
 
-/* A part that the compiler has put elsewhere: it is jumped to. */
-static bool is_part(const char *name)
-{
-	return name && strstr(name, ".cold");
-}
-
-/* A library that unwinds stacks: some of its functions look at their callers, and have no names. */
-static bool is_unwinder(const struct image *image)
-{
-	const struct image_sym *sym;
-
-	vec_for_each (&image->syms, sym)
-		if (!strcmp(sym->name, "_Unwind_RaiseException"))
-			return true;
-	return false;
-}
-
 /*
  * Built by Go, whose stacks move, with all that is kept by their addresses. It has this mark in its
  * data (debug/buildinfo in Go's library).
@@ -121,22 +104,22 @@ static bool is_go(const struct image *image)
 	return false;
 }
 
-/* A compiler that was told to make no call frame information makes none at all. */
-static bool has_frames(const struct image *image, const candidate_vec *candidates)
-{
-	const struct candidate *candidate;
-	size_t lacking = 0;
-
-	vec_for_each (candidates, candidate)
-		lacking += image_lacks_frame(image, candidate->entry);
-	return lacking <= candidates->n / 2;
-}
-
 void untraceable_init(struct untraceable *untraceable, const struct image *image,
 		      const candidate_vec *candidates)
 {
-	*untraceable = (struct untraceable){ image, is_go(image), is_unwinder(image),
-					     has_frames(image, candidates) };
+	const struct image_sym *sym;
+	const struct candidate *candidate;
+	bool is_unwinder = false;
+	size_t lacking = 0;
+
+	/* A library that unwinds stacks: some of its functions, without names, look at callers. */
+	vec_for_each (&image->syms, sym)
+		is_unwinder |= !strcmp(sym->name, "_Unwind_RaiseException");
+	/* A compiler that was told to make no call frame information makes none at all. */
+	vec_for_each (candidates, candidate)
+		lacking += image_lacks_frame(image, candidate->entry);
+	*untraceable = (struct untraceable){ image, is_go(image), is_unwinder,
+					     lacking <= candidates->n / 2 };
 }
 
 const char *untraceable_why(const struct untraceable *untraceable, const char *name)
@@ -145,7 +128,8 @@ const char *untraceable_why(const struct untraceable *untraceable, const char *n
 		return "it is Go's, whose stacks move";
 	if (listed(not_called, ARRAY_SIZE(not_called), name))
 		return "it isn't entered by a call";
-	return is_part(name) ? "it is a part of another function" : NULL;
+	/* The compiler has put it elsewhere: it is jumped to. */
+	return name && strstr(name, ".cold") ? "it is a part of another function" : NULL;
 }
 
 bool untraceable_entry_only(const struct untraceable *untraceable,
