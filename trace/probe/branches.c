@@ -11,28 +11,23 @@
 #include "trace/probe/marks_internal.h"
 #include "uspl/branch.h"
 
-/* The program's NOP, or the jump that a tool has made of it. */
-static bool is_switch(const struct image *image, const struct branch_site *site)
-{
-	const uint8_t *code = image_bytes(image, site->site, USPL_TRACE_SITE_BYTES);
-
-	return mark_note_nop(image, site->site) ||
-	       (code &&
-		arch_native()->jump_target(site->site, code, USPL_TRACE_SITE_BYTES) == site->on);
-}
-
 static int add_site(const struct image *image, const struct note *note, taddr addr,
 		    struct branches *branches, struct uspl_err *err)
 {
 	struct uspl_branch_site from;
 	struct branch_site site, *place;
+	const uint8_t *code;
 
 	if (note->desc_len < sizeof(from))
 		return 0;
 	memcpy(&from, note->desc, sizeof(from));
 	site.site = mark_note_target(addr, from.site, 0);
 	site.on = mark_note_target(addr, from.on, offsetof(struct uspl_branch_site, on));
-	if (!is_switch(image, &site))
+	/* The program's NOP is there, or the jump that a tool has made of it. */
+	code = image_bytes(image, site.site, USPL_TRACE_SITE_BYTES);
+	if (!mark_note_nop(image, site.site) &&
+	    (!code ||
+	     arch_native()->jump_target(site.site, code, USPL_TRACE_SITE_BYTES) != site.on))
 		return 0;
 	place = vec_push(&branches->sites);
 	if (!place)

@@ -62,21 +62,6 @@ static void link_to_next(struct parser *parser, size_t first, int end)
 	}
 }
 
-static int add_test(struct parser *parser, const struct probe_test *test)
-{
-	struct probe_test *place;
-
-	if (parser->filter.tests.n == TESTS_MAX)
-		return fail(parser, "too many comparisons");
-	place = vec_push(&parser->filter.tests);
-	if (!place)
-		return uspl_fail_nomem(parser->err);
-	*place = *test;
-	place->if_true = PROBE_PASS;
-	place->if_false = PROBE_SKIP;
-	return 0;
-}
-
 static int read_argument(struct parser *parser, struct probe_test *test)
 {
 	const char *from;
@@ -233,7 +218,10 @@ static int read_value(struct parser *parser, struct probe_test *test)
 /* arg, or arg RELATION value */
 static int read_comparison(struct parser *parser)
 {
-	struct probe_test test = { .relation = PROBE_UNEQUAL };
+	struct probe_test test = { .relation = PROBE_UNEQUAL,
+				   .if_true = PROBE_PASS,
+				   .if_false = PROBE_SKIP },
+			  *place;
 	int rc = read_argument(parser, &test);
 
 	if (rc)
@@ -243,7 +231,13 @@ static int read_comparison(struct parser *parser)
 		if (rc)
 			return rc;
 	}
-	return add_test(parser, &test);
+	if (parser->filter.tests.n == TESTS_MAX)
+		return fail(parser, "too many comparisons");
+	place = vec_push(&parser->filter.tests);
+	if (!place)
+		return uspl_fail_nomem(parser->err);
+	*place = test;
+	return 0;
 }
 
 static int read_operand(struct parser *parser);

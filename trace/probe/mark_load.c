@@ -82,12 +82,6 @@ static int make_info(struct load *load, struct buf *info, struct uspl_err *err)
 	return 0;
 }
 
-/* Of the room for .eh_frame, if there is any. */
-static uint64_t frames_len(const struct uspl_mark_region *head)
-{
-	return head->eh_frame ? USPL_TRACE_FRAMES : 0;
-}
-
 static void place(struct load *load, taddr map, uint64_t info_len, uint64_t text_len)
 {
 	struct uspl_mark_region *head = &load->head;
@@ -96,8 +90,12 @@ static void place(struct load *load, taddr map, uint64_t info_len, uint64_t text
 	head->self = map + PAGE;
 	head->code = head->self + info_len;
 	head->text = head->code + USPL_TRACE_CONTROL + PAGE;
-	head->eh_frame = load->plan->request->returns ? head->text + trace_pages(text_len) : 0;
-	head->data = head->text + trace_pages(text_len) + frames_len(head);
+	head->data = head->text + trace_pages(text_len);
+	head->eh_frame = 0;
+	if (load->plan->request->returns) {
+		head->eh_frame = head->data;
+		head->data += USPL_TRACE_FRAMES;
+	}
 	if (load->plan->request->program)
 		head->data_len = trace_pages(load->plan->request->program->data_len);
 	head->map_len = head->data + head->data_len + PAGE - map;
@@ -173,11 +171,8 @@ static int settle(struct load *load, struct buf *info, struct uspl_err *err)
 		rc = make_info(load, info, err);
 		if (rc)
 			return rc;
-		if (load->made.text.len != text_len || info->len != info_len) {
-			rc = uspl_fail(err, USPL_E_BUG, "a probe changes its length");
-			if (rc)
-				return rc;
-		}
+		if (load->made.text.len != text_len || info->len != info_len)
+			return uspl_fail(err, USPL_E_BUG, "a probe changes its length");
 		rc = map_all(load, &taken, err);
 		if (rc)
 			return rc;

@@ -39,23 +39,6 @@ bool mark_note_nop(const struct image *image, taddr site)
 	       insn.len == USPL_TRACE_SITE_BYTES;
 }
 
-/* A segment of notes. */
-static int each_note(const struct image *image, taddr notes, uint64_t len, mark_note_fn one,
-		     void *ctx, struct uspl_err *err)
-{
-	const uint8_t *bytes = image_bytes(image, notes, len);
-	struct note note;
-	size_t at = 0;
-	int rc = 0;
-
-	while (bytes && note_next(bytes, len, NOTE_ALIGN, &at, &note)) {
-		rc = one(ctx, image, &note, notes + (taddr)(note.desc - bytes), err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 /*
  * The constants of an update, the notes of new code among them: nothing says where, and each is
  * known by its owner. Bytes that look like one by chance don't lead to a NOP.
@@ -84,15 +67,23 @@ int mark_notes_each(const struct module *module, const struct image *image, mark
 {
 	const struct image_seg *seg;
 	const Elf64_Phdr *phdr;
+	struct note note;
 	int rc = 0;
 
-	vec_for_each (&module->phdrs, phdr)
-		if (phdr->p_type == PT_NOTE && phdr->p_align != 8) {
-			rc = each_note(image, phdr->p_vaddr + (taddr)module->bias, phdr->p_filesz,
-				       one, ctx, err);
+	vec_for_each (&module->phdrs, phdr) {
+		taddr notes = phdr->p_vaddr + (taddr)module->bias;
+		const uint8_t *bytes;
+		size_t at = 0;
+
+		if (phdr->p_type != PT_NOTE || phdr->p_align == 8)
+			continue;
+		bytes = image_bytes(image, notes, phdr->p_filesz);
+		while (bytes && note_next(bytes, phdr->p_filesz, NOTE_ALIGN, &at, &note)) {
+			rc = one(ctx, image, &note, notes + (taddr)(note.desc - bytes), err);
 			if (rc)
 				return rc;
 		}
+	}
 	vec_for_each (&image->segs, seg)
 		if (seg->bytes && !seg->exec &&
 		    (seg->start < image->start || seg->start >= image->end)) {

@@ -14,25 +14,11 @@ void mark_text_release(struct mark_text *made)
 	buf_release(&made->frames);
 }
 
-/* A place of `width` bytes in the first slot that has room; a new slot if none has. */
-static void place_value(struct uspl_probe_arg *arg, uint16_t *slots, uint8_t *used)
-{
-	uint16_t slot = 0;
-
-	while (used[slot] + arg->width > USPL_MARK_SLOT_ROOM)
-		slot++;
-	arg->slot = slot;
-	arg->offset = used[slot];
-	used[slot] = (uint8_t)(used[slot] + arg->width);
-	if (slot >= *slots)
-		*slots = (uint16_t)(slot + 1);
-}
-
 /* Where the arguments lie in the record: values first, then the strings. */
 static void lay_out(const struct marker *marker, uint16_t text_slots, struct uspl_probe *probe)
 {
 	uint8_t used[USPL_PROBE_ARGS_MAX + 1] = { USPL_MARK_FIRST_ROOM };
-	uint16_t slots = 1;
+	uint16_t slots = 1, slot;
 
 	for (size_t i = 0; i < marker->n_args; i++) {
 		struct uspl_probe_arg *arg = &probe->args[i];
@@ -41,7 +27,15 @@ static void lay_out(const struct marker *marker, uint16_t text_slots, struct usp
 		if (arg->kind == USPL_PROBE_TEXT)
 			continue;
 		arg->width = marker->args[i].place.size == 8 ? 8 : 4;
-		place_value(arg, &slots, used);
+		/* In the first slot that has room; a new slot if none has. */
+		slot = 0;
+		while (used[slot] + arg->width > USPL_MARK_SLOT_ROOM)
+			slot++;
+		arg->slot = slot;
+		arg->offset = used[slot];
+		used[slot] = (uint8_t)(used[slot] + arg->width);
+		if (slot >= slots)
+			slots = (uint16_t)(slot + 1);
 	}
 	for (size_t i = 0; i < marker->n_args; i++) {
 		struct uspl_probe_arg *arg = &probe->args[i];
@@ -154,44 +148,34 @@ failed:
 	return rc;
 }
 
-/* The user's program comes first. */
-static int add_program(struct mark_text *made, struct uspl_err *err)
-{
-	const struct mark_program *program = made->plan->request->program;
-
-	if (!program)
-		return 0;
-	buf_addzero(&made->text, program->text_len);
-	memset(made->data, 0, program->data_len);
-	return made->text.oom ? uspl_fail_nomem(err)
-			      : program->link(program, made->head->text, made->head->data,
-					      (uint8_t *)made->text.data, made->data, err);
-}
-
-/* Behind it all thunks, which are written when their probes are known. */
-static void add_thunks(struct mark_text *made)
-{
-	struct uspl_mark_region *head = made->head;
-
-	if (!made->plan->request->returns)
-		return;
-	buf_align(&made->text, USPL_TRACE_THUNK);
-	head->thunks = head->text + made->text.len;
-	head->thunks_len = made->plan->sites.n * USPL_TRACE_THUNK;
-	buf_addzero(&made->text, head->thunks_len);
-	arch_native()->thunk_frames(&made->frames, head->eh_frame, head->thunks, head->thunks_len,
-				    mark_shadow_number(head), head->shared.shadow);
-}
-
 int mark_text_make(struct mark_text *made, struct uspl_err *err)
 {
+	const struct mark_program *program = made->plan->request->program;
+	struct uspl_mark_region *head = made->head;
 	int rc;
 
 	mark_text_release(made);
-	rc = add_program(made, err);
-	if (rc)
-		return rc;
-	add_thunks(made);
+	/* The user's program comes first. */
+	if (program) {
+		buf_addzero(&made->text, program->text_len);
+		memset(made->data, 0, program->data_len);
+		if (made->text.oom)
+			return uspl_fail_nomem(err);
+		rc = program->link(program, head->text, head->data, (uint8_t *)made->text.data,
+				   made->data, err);
+		if (rc)
+			return rc;
+	}
+	/* Behind it all thunks, which are written when their probes are known. */
+	if (made->plan->request->returns) {
+		buf_align(&made->text, USPL_TRACE_THUNK);
+		head->thunks = head->text + made->text.len;
+		head->thunks_len = made->plan->sites.n * USPL_TRACE_THUNK;
+		buf_addzero(&made->text, head->thunks_len);
+		arch_native()->thunk_frames(&made->frames, head->eh_frame, head->thunks,
+					    head->thunks_len, mark_shadow_number(head),
+					    head->shared.shadow);
+	}
 	for (size_t i = 0; i < made->plan->sites.n; i++) {
 		rc = add_probe(made, i, err);
 		if (rc)
@@ -199,6 +183,6 @@ int mark_text_make(struct mark_text *made, struct uspl_err *err)
 	}
 	if (made->text.oom || made->frames.oom)
 		return uspl_fail_nomem(err);
-	made->head->text_len = made->text.len;
+	head->text_len = made->text.len;
 	return 0;
 }

@@ -45,33 +45,30 @@ static int add_switch(const struct image *image, const struct note *note, taddr 
 	return 0;
 }
 
-/* The arguments' types come from the program, whether they are strings from the format. */
-static void set_kind(struct marker *marker, size_t i, uint8_t type)
-{
-	struct marker_arg *arg = &marker->args[i];
-
-	arg->place.is_signed = type & USPL_MARK_SIGNED;
-	arg->place.is_float = type & USPL_MARK_FLOAT;
-	arg->kind = type & USPL_MARK_FLOAT     ? USPL_PROBE_FLOAT
-		    : type & USPL_MARK_POINTER ? USPL_PROBE_POINTER
-		    : type & USPL_MARK_SIGNED  ? USPL_PROBE_SIGNED
-					       : USPL_PROBE_UNSIGNED;
-	if (arg->kind == USPL_PROBE_POINTER && message_wants_text(marker->format, i))
-		arg->kind = USPL_PROBE_TEXT;
-	/* All are handed over as 8 bytes; what is known to be smaller takes less of a record. */
-	if (arg->kind <= USPL_PROBE_UNSIGNED && (type & USPL_MARK_SIZE) <= 4)
-		arg->place.size = 4;
-}
-
 static bool add_args(struct marker *marker, const struct uspl_mark_call *from, const char *places)
 {
 	for (size_t i = 0; i < from->n_args; i++) {
-		if (i >= USPL_MARK_ARGS_MAX || place_parse(&places, &marker->args[i].place, NULL))
+		struct marker_arg *arg = &marker->args[i];
+		uint8_t type;
+
+		if (i >= USPL_MARK_ARGS_MAX || place_parse(&places, &arg->place, NULL))
 			return false;
 		marker->n_args = i + 1;
-		if (marker->args[i].place.symbol)
+		if (arg->place.symbol)
 			return false;
-		set_kind(marker, i, from->types[i]);
+		type = from->types[i];
+		/* The types come from the program, whether they are strings from the format. */
+		arg->place.is_signed = type & USPL_MARK_SIGNED;
+		arg->place.is_float = type & USPL_MARK_FLOAT;
+		arg->kind = type & USPL_MARK_FLOAT     ? USPL_PROBE_FLOAT
+			    : type & USPL_MARK_POINTER ? USPL_PROBE_POINTER
+			    : type & USPL_MARK_SIGNED  ? USPL_PROBE_SIGNED
+						       : USPL_PROBE_UNSIGNED;
+		if (arg->kind == USPL_PROBE_POINTER && message_wants_text(marker->format, i))
+			arg->kind = USPL_PROBE_TEXT;
+		/* All come as 8 bytes; what is known to be smaller takes less of a record. */
+		if (arg->kind <= USPL_PROBE_UNSIGNED && (type & USPL_MARK_SIZE) <= 4)
+			arg->place.size = 4;
 	}
 	return true;
 }

@@ -53,11 +53,16 @@ static const char *conversion_of(const struct marker_arg *arg)
 	}
 }
 
-/* A value of a known type. */
-static void set_arg(const struct image_value *from, struct marker_arg *arg)
+static void add_typed(const struct image_value *from, const char *name, struct marker *marker,
+		      struct buf *format)
 {
 	bool fits = from->width == 1 || from->width == 2 || from->width == 4;
+	struct marker_arg *arg;
+	size_t number = marker->n_args + 1;
 
+	if (marker->n_args == USPL_PROBE_ARGS_MAX)
+		return;
+	arg = &marker->args[marker->n_args++];
 	arg->kind = from->kind ? from->kind : USPL_PROBE_UNSIGNED;
 	arg->untyped = !from->kind;
 	arg->gone = !place_of_value(&from->place, fits && from->kind ? from->width : WORD_LEN,
@@ -68,18 +73,6 @@ static void set_arg(const struct image_value *from, struct marker_arg *arg)
 	}
 	arg->place.is_signed = arg->kind == USPL_PROBE_SIGNED;
 	arg->place.is_float = arg->kind == USPL_PROBE_FLOAT;
-}
-
-static void add_typed(const struct image_value *from, const char *name, struct marker *marker,
-		      struct buf *format)
-{
-	struct marker_arg *arg;
-	size_t number = marker->n_args + 1;
-
-	if (marker->n_args == USPL_PROBE_ARGS_MAX)
-		return;
-	arg = &marker->args[marker->n_args++];
-	set_arg(from, arg);
 	buf_addstr(format, number > 1 ? " " : "");
 	if (name)
 		buf_addf(format, "%s=%s", name, conversion_of(arg));
@@ -96,41 +89,28 @@ static void add_raw(struct marker *marker, uint16_t index)
 	(void)place_of_value(&place, WORD_LEN, &arg->place);
 }
 
-static void set_raw(struct marker *marker, struct buf *format)
-{
-	marker->untyped = true;
-	if (marker->at_return) {
-		add_raw(marker, USPL_LISTEN_RAX);
-		buf_addstr(format, "ret=%#lx");
-	}
-	for (uint16_t i = 0; !marker->at_return && i < RAW_ARGS; i++)
-		add_raw(marker, i);
-}
-
-static void set_typed(const struct image_signature *signature, struct marker *marker,
-		      struct buf *format)
-{
-	const struct image_value *value;
-
-	if (!marker->at_return)
-		vec_for_each (&signature->args, value)
-			add_typed(value, value->name, marker, format);
-	else if (signature->has_result)
-		add_typed(&signature->result, "ret", marker, format);
-}
-
 int marker_set_args(const struct image *image, struct marker *marker, struct uspl_err *err)
 {
 	auto_buf struct buf format = { 0 };
 	struct image_signature signature = { 0 };
+	const struct image_value *value;
 	int rc = image_signature_read(image, marker->site, &signature, err);
 
 	if (rc)
 		return rc;
-	if (signature.known)
-		set_typed(&signature, marker, &format);
-	else
-		set_raw(marker, &format);
+	marker->untyped = !signature.known;
+	if (marker->untyped && marker->at_return) {
+		add_raw(marker, USPL_LISTEN_RAX);
+		buf_addstr(&format, "ret=%#lx");
+	} else if (marker->untyped) {
+		for (uint16_t i = 0; i < RAW_ARGS; i++)
+			add_raw(marker, i);
+	} else if (!marker->at_return) {
+		vec_for_each (&signature.args, value)
+			add_typed(value, value->name, marker, &format);
+	} else if (signature.has_result) {
+		add_typed(&signature.result, "ret", marker, &format);
+	}
 	image_signature_release(&signature);
 	if (format.oom)
 		return uspl_fail_nomem(err);

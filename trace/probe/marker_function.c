@@ -53,21 +53,6 @@ static int add(const struct image *image, const struct candidate *candidate, con
 	return marker_set_args(image, marker, err);
 }
 
-/* Adds the function if the glob matches its name, with ":exit" for a return. */
-static int add_wanted(const struct image *image, const struct candidate *candidate,
-		      const char *glob, bool returns, struct markers *markers, struct uspl_err *err)
-{
-	auto_buf struct buf name = { 0 };
-
-	buf_addf(&name, "%.*s%s", (int)demangle_stem_len(candidate->name), candidate->name,
-		 returns ? ":exit" : "");
-	if (name.oom)
-		return uspl_fail_nomem(err);
-	return fnmatch(glob, buf_str(&name), 0)
-		       ? 0
-		       : add(image, candidate, buf_str(&name), returns, markers, err);
-}
-
 int markers_add_functions(const struct proc *proc, const struct image *image, const char *glob,
 			  bool returns, struct markers *markers, struct uspl_err *err)
 {
@@ -80,11 +65,20 @@ int markers_add_functions(const struct proc *proc, const struct image *image, co
 	rc = candidates_spare(proc, &candidates, err);
 	if (rc)
 		return rc;
-	vec_for_each (&candidates, candidate)
-		if (candidate->name) {
-			rc = add_wanted(image, candidate, glob, returns, markers, err);
-			if (rc)
-				return rc;
-		}
+	vec_for_each (&candidates, candidate) {
+		auto_buf struct buf name = { 0 };
+
+		if (!candidate->name)
+			continue;
+		buf_addf(&name, "%.*s%s", (int)demangle_stem_len(candidate->name), candidate->name,
+			 returns ? ":exit" : "");
+		if (name.oom)
+			return uspl_fail_nomem(err);
+		if (fnmatch(glob, buf_str(&name), 0))
+			continue;
+		rc = add(image, candidate, buf_str(&name), returns, markers, err);
+		if (rc)
+			return rc;
+	}
 	return 0;
 }

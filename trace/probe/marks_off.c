@@ -71,27 +71,12 @@ static int lead_past(struct work *work, const struct uspl_probe *probe, taddr be
 	return 0;
 }
 
-/*
- * A thread may still be on its way into the body of a function that was traced when the probe came,
- * and whose slot leads to it.
- */
-static int lead_past_left(struct work *work, const struct uspl_probe *probe, taddr head,
-			  struct uspl_err *err)
-{
-	const struct uspl_trace_site *traced =
-		trace_session_site_at(&work->marks.traced, probe->site);
-
-	return traced && traced->body != head &&
-			       mark_target(work->proc, traced->body) == probe->thunk
-		       ? lead_past(work, probe, traced->body, true, err)
-		       : 0;
-}
-
 /* Takes a probe out of its chain. */
 static int lead_out(struct work *work, const struct uspl_probe *probe, struct uspl_err *err)
 {
 	taddr head = marks_head(work->proc, &work->marks, probe->site),
 	      before = find_before(work, probe, head);
+	const struct uspl_trace_site *traced;
 	int rc;
 
 	if (!before)
@@ -99,9 +84,17 @@ static int lead_out(struct work *work, const struct uspl_probe *probe, struct us
 	rc = lead_past(work, probe, before, before == head, err);
 	if (rc)
 		return rc;
-	rc = lead_past_left(work, probe, head, err);
-	if (rc)
-		return rc;
+	/*
+	 * A thread may still be on its way into the body of a function that was traced when the
+	 * probe came, and whose slot leads to it.
+	 */
+	traced = trace_session_site_at(&work->marks.traced, probe->site);
+	if (traced && traced->body != head &&
+	    mark_target(work->proc, traced->body) == probe->thunk) {
+		rc = lead_past(work, probe, traced->body, true, err);
+		if (rc)
+			return rc;
+	}
 	return marks_work_add_count(work, probe, -1, err);
 }
 
@@ -183,18 +176,6 @@ static int lead_all_out(struct work *work, struct uspl_err *err)
 	return 0;
 }
 
-/* True if the session has switches in the module. */
-static bool has_switches(const struct work *work, const struct module *module)
-{
-	const struct mark_region *region;
-
-	vec_for_each (&work->marks.regions, region)
-		if (marks_work_is_ours(work, region) && region->switches.n &&
-		    region->head.module == module->start)
-			return true;
-	return false;
-}
-
 /*
  * A switch goes back when no probe needs it. Its region doesn't say of which marker it is: where it
  * leads lies in the same function as that marker's site, but only the names tie them together, so
@@ -208,8 +189,13 @@ static int lead_all_back(struct work *work, struct uspl_err *err)
 	vec_for_each (work->modules, module) {
 		auto_markers struct markers markers = { 0 };
 		const struct marker_switch *item;
+		const struct mark_region *region;
+		bool has_switches = false;
 
-		if (!has_switches(work, module))
+		vec_for_each (&work->marks.regions, region)
+			has_switches |= marks_work_is_ours(work, region) && region->switches.n &&
+					region->head.module == module->start;
+		if (!has_switches)
 			continue;
 		rc = marks_find(work->proc, module, &markers, err);
 		if (rc)

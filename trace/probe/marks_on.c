@@ -15,13 +15,6 @@
 #include "trace/engine/trace_buffers.h"
 #include "trace/probe/marks_work.h"
 
-/* Functions are looked for in the program itself, unless modules are named. */
-static bool is_module_wanted(const struct marks_request *request, const struct module *module)
-{
-	return request->module ? !fnmatch(request->module, module->name, 0)
-			       : !request->functions || module->is_main;
-}
-
 int marks_find(const struct proc *proc, const struct module *module, struct markers *ret,
 	       struct uspl_err *err)
 {
@@ -83,19 +76,6 @@ static uint64_t free_shadow(const struct proc *proc, const struct marks *marks)
 			choices[n++] = shadow;
 	}
 	return shadow_maps_choose(proc, choices, n);
-}
-
-/* The session gets a shadow, with the first return that it waits for. */
-static int prepare_returns(struct work *work, struct uspl_err *err)
-{
-	if (work->shared.shadow)
-		return 0;
-	work->shared.shadow = free_shadow(work->proc, &work->marks);
-	if (!work->shared.shadow)
-		return uspl_fail(err, USPL_E_UNSUPPORTED,
-				 "at most %d sessions of a process can wait for returns at once",
-				 USPL_MARK_SHADOWS - 1);
-	return trace_buffers_note_shadow(work->proc, &work->shared, err);
 }
 
 /* The session's probe at that site, if it is on. */
@@ -289,22 +269,6 @@ static int lead_in(struct work *work, const struct uspl_probe *probe, struct usp
 	return marks_work_add_count(work, probe, 1, err);
 }
 
-/* The program's way leads to the arguments. */
-static int lead_on(struct work *work, taddr site, taddr on, struct uspl_err *err)
-{
-	uint8_t none[USPL_TRACE_SITE_BYTES];
-	taddr addr = marks_innermost(work->proc, &work->marks, site, none);
-	struct mark_change *change;
-
-	if (mark_target(work->proc, addr) == on)
-		return 0;
-	change = marks_work_add_change(work, addr, none);
-	if (!change)
-		return uspl_fail_nomem(err);
-	marks_work_jump(addr, on, change->to);
-	return 0;
-}
-
 /* The probes of a plan that has some; with the first ones the session is made. */
 static int load_probes(struct work *work, const struct mark_plan *plan, struct uspl_err *err)
 {
@@ -316,8 +280,15 @@ static int load_probes(struct work *work, const struct mark_plan *plan, struct u
 		if (rc)
 			return rc;
 	}
-	if (work->request->returns) {
-		rc = prepare_returns(work, err);
+	/* The session gets a shadow, with the first return that it waits for. */
+	if (work->request->returns && !work->shared.shadow) {
+		work->shared.shadow = free_shadow(work->proc, &work->marks);
+		if (!work->shared.shadow)
+			return uspl_fail(err, USPL_E_UNSUPPORTED,
+					 "at most %d sessions of a process can wait for returns "
+					 "at once",
+					 USPL_MARK_SHADOWS - 1);
+		rc = trace_buffers_note_shadow(work->proc, &work->shared, err);
 		if (rc)
 			return rc;
 	}
@@ -371,9 +342,18 @@ static int load_module(struct work *work, const struct module *module, struct us
 			return rc;
 	}
 	for (size_t i = 0; i < plan.switches.n; i++) {
-		rc = lead_on(work, plan.switches.items[i]->site, plan.switches.items[i]->on, err);
-		if (rc)
-			return rc;
+		/* The program's way leads to the arguments. */
+		const struct marker_switch *item = plan.switches.items[i];
+		uint8_t none[USPL_TRACE_SITE_BYTES];
+		taddr addr = marks_innermost(work->proc, &work->marks, item->site, none);
+		struct mark_change *change;
+
+		if (mark_target(work->proc, addr) == item->on)
+			continue;
+		change = marks_work_add_change(work, addr, none);
+		if (!change)
+			return uspl_fail_nomem(err);
+		marks_work_jump(addr, item->on, change->to);
 	}
 	return 0;
 }
@@ -391,15 +371,6 @@ static int unload(const struct work *work, struct uspl_err *err)
 	return work->fresh ? trace_buffers_unmap(work->proc, &work->shared, err) : 0;
 }
 
-static void unload_new(struct work *work)
-{
-	struct uspl_err err = { 0 };
-
-	if (unload(work, &err))
-		log_info("mark", "what was loaded stays mapped in pid %d: %s", work->proc->pid,
-			 err.msg);
-}
-
 static int fail_none(const struct work *work, struct uspl_err *err)
 {
 	const char *glob = work->request->glob ? work->request->glob : "*";
@@ -409,9 +380,8 @@ static int fail_none(const struct work *work, struct uspl_err *err)
 				 work->result.why);
 	uspl_fail(err, USPL_E_NO_MODULE, "there is no %s '%s' in pid %d",
 		  work->request->functions ? "function" : "marker", glob, work->proc->pid);
-	if (work->request->functions)
-		return -USPL_E_NO_MODULE;
-	uspl_hint(err, "'uspl-trace mark %d list' shows them", work->proc->pid);
+	if (!work->request->functions)
+		uspl_hint(err, "'uspl-trace mark %d list' shows them", work->proc->pid);
 	return -USPL_E_NO_MODULE;
 }
 
@@ -419,6 +389,7 @@ int marks_on(struct proc *proc, const module_vec *modules, const struct marks_re
 	     struct marks_switched *ret, struct uspl_err *err)
 {
 	auto_work struct work work = { .proc = proc, .modules = modules, .request = request };
+	struct uspl_err why = { 0 };
 	const struct module *module;
 	int rc = marks_work_open(&work, err);
 
@@ -433,7 +404,9 @@ int marks_on(struct proc *proc, const module_vec *modules, const struct marks_re
 		}
 	}
 	vec_for_each (modules, module) {
-		if (module->is_vdso || !is_module_wanted(request, module))
+		/* Functions are looked for in the program itself, unless modules are named. */
+		if (module->is_vdso || (request->module ? fnmatch(request->module, module->name, 0)
+							: request->functions && !module->is_main))
 			continue;
 		rc = load_module(&work, module, err);
 		if (rc)
@@ -454,7 +427,7 @@ int marks_on(struct proc *proc, const module_vec *modules, const struct marks_re
 	return 0;
 
 unload:
-	if (rc != -USPL_E_STRANDED)
-		unload_new(&work);
+	if (rc != -USPL_E_STRANDED && unload(&work, &why))
+		log_info("mark", "what was loaded stays mapped in pid %d: %s", proc->pid, why.msg);
 	return rc;
 }

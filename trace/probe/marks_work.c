@@ -27,22 +27,9 @@ bool marks_work_is_ours(const struct work *work, const struct mark_region *regio
 	return !strcmp(region->head.session, work->request->session);
 }
 
-static void find_session(struct work *work)
-{
-	const struct mark_region *region;
-
-	work->next_id = 1;
-	vec_for_each (&work->marks.regions, region)
-		if (marks_work_is_ours(work, region)) {
-			if (!work->shared.shadow)
-				work->shared = region->head.shared;
-			if (region->head.first_id + region->head.n_probes > work->next_id)
-				work->next_id = region->head.first_id + region->head.n_probes;
-		}
-}
-
 int marks_work_open(struct work *work, struct uspl_err *err)
 {
+	const struct mark_region *region;
 	int rc = marks_read(work->proc, &work->marks, err);
 
 	if (rc)
@@ -52,7 +39,14 @@ int marks_work_open(struct work *work, struct uspl_err *err)
 	if (rc)
 		return rc;
 	region_status_find_gone(work->proc, work->modules, &work->updates);
-	find_session(work);
+	work->next_id = 1;
+	vec_for_each (&work->marks.regions, region)
+		if (marks_work_is_ours(work, region)) {
+			if (!work->shared.shadow)
+				work->shared = region->head.shared;
+			if (region->head.first_id + region->head.n_probes > work->next_id)
+				work->next_id = region->head.first_id + region->head.n_probes;
+		}
 	return 0;
 }
 

@@ -150,11 +150,6 @@ static uint64_t cut(uint64_t word, char size, bool is_signed)
 	}
 }
 
-static double real_of(const struct message_value *value)
-{
-	return value->kind == USPL_PROBE_FLOAT ? value->real : (double)(int64_t)value->word;
-}
-
 static void add_text(struct buf *out, const char *spec, const struct message_value *value)
 {
 	auto_buf struct buf shown = { 0 };
@@ -188,7 +183,9 @@ static void add_value(struct buf *out, const struct spec *spec, struct values *v
 	else if (spec->conversion == 'p')
 		buf_addf(out, "0x%llx", (unsigned long long)value->word);
 	else if (spec->conversion != 'n')
-		buf_addf(out, buf_str(&text), real_of(value));
+		buf_addf(out, buf_str(&text),
+			 value->kind == USPL_PROBE_FLOAT ? value->real
+							 : (double)(int64_t)value->word);
 }
 
 /* The format's own text, in which "%%" is a sign. */
@@ -205,22 +202,6 @@ static void add_plain(struct buf *out, const char *text, size_t len)
 	out->oom |= plain.oom;
 }
 
-static void add_unnamed(struct buf *out, const struct message_value *values, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		buf_addf(out, "%sarg%zu=", i ? " " : "", i + 1);
-		if (values[i].kind == USPL_PROBE_FLOAT)
-			buf_addf(out, "%g", values[i].real);
-		else if (values[i].kind == USPL_PROBE_TEXT)
-			add_text(out, "\"%s\"", &values[i]);
-		else if (values[i].kind == USPL_PROBE_SIGNED)
-			buf_addf(out, "%lld", (long long)values[i].word);
-		else
-			buf_addf(out, values[i].word >> 32 ? "0x%llx" : "%llu",
-				 (unsigned long long)values[i].word);
-	}
-}
-
 void message_add(struct buf *out, const char *format, const struct message_value *items, size_t n)
 {
 	struct values values = { items, n, 0 };
@@ -229,7 +210,18 @@ void message_add(struct buf *out, const char *format, const struct message_value
 	size_t len;
 
 	if (!format) {
-		add_unnamed(out, items, n);
+		for (size_t i = 0; i < n; i++) {
+			buf_addf(out, "%sarg%zu=", i ? " " : "", i + 1);
+			if (items[i].kind == USPL_PROBE_FLOAT)
+				buf_addf(out, "%g", items[i].real);
+			else if (items[i].kind == USPL_PROBE_TEXT)
+				add_text(out, "\"%s\"", &items[i]);
+			else if (items[i].kind == USPL_PROBE_SIGNED)
+				buf_addf(out, "%lld", (long long)items[i].word);
+			else
+				buf_addf(out, items[i].word >> 32 ? "0x%llx" : "%llu",
+					 (unsigned long long)items[i].word);
+		}
 		return;
 	}
 	for (const char *from = at; next_spec(&at, &start, &spec); from = at) {

@@ -116,22 +116,6 @@ static int add(struct file *file, const struct note *note, struct uspl_err *err)
 	return marker->name ? 0 : uspl_fail_nomem(err);
 }
 
-static int add_section(struct file *file, Elf_Scn *scn, const GElf_Shdr *shdr, struct uspl_err *err)
-{
-	Elf_Data *data = shdr->sh_type == SHT_NOTE ? elf_rawdata(scn, NULL) : NULL;
-	struct note note;
-	size_t at = 0;
-	int rc = 0;
-
-	while (data && data->d_buf && note_next(data->d_buf, data->d_size, 4, &at, &note))
-		if (note_is(&note, OWNER, TYPE)) {
-			rc = add(file, &note, err);
-			if (rc)
-				return rc;
-		}
-	return 0;
-}
-
 static const char *name_of(Elf *elf, const GElf_Shdr *shdr)
 {
 	size_t names;
@@ -145,17 +129,27 @@ static int read_sections(struct file *file, Elf *elf, struct uspl_err *err)
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
+	struct note note;
 	int rc = 0;
 
 	while ((scn = elf_nextscn(elf, scn)))
 		if (gelf_getshdr(scn, &shdr) && !strcmp(name_of(elf, &shdr), BASE))
 			file->base = shdr.sh_addr;
-	while ((scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &shdr) && !strcmp(name_of(elf, &shdr), NOTES)) {
-			rc = add_section(file, scn, &shdr, err);
+	while ((scn = elf_nextscn(elf, scn))) {
+		Elf_Data *data;
+		size_t at = 0;
+
+		if (!gelf_getshdr(scn, &shdr) || strcmp(name_of(elf, &shdr), NOTES) != 0)
+			continue;
+		data = shdr.sh_type == SHT_NOTE ? elf_rawdata(scn, NULL) : NULL;
+		while (data && data->d_buf && note_next(data->d_buf, data->d_size, 4, &at, &note)) {
+			if (!note_is(&note, OWNER, TYPE))
+				continue;
+			rc = add(file, &note, err);
 			if (rc)
 				return rc;
 		}
+	}
 	return 0;
 }
 

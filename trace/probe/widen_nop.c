@@ -82,15 +82,6 @@ static void meet(struct search *search, taddr addr, const char *why)
 		at->led[addr - at->from] = why;
 }
 
-/* An instruction begins at addr. */
-static void note_start(struct search *search, taddr addr)
-{
-	struct nearby *end = search->places.items + search->places.n;
-
-	for (struct nearby *at = first_near(search, addr); at < end && at->from <= addr; at++)
-		at->start[addr - at->from] = true;
-}
-
 /* Notes an address that code takes, if it may be that of a table. */
 static int note_table(struct search *search, taddr addr, struct uspl_err *err)
 {
@@ -110,6 +101,7 @@ static int note_table(struct search *search, taddr addr, struct uspl_err *err)
 static int sweep(struct search *search, taddr from, taddr to, struct uspl_err *err)
 {
 	const uint8_t *code = image_bytes(search->image, from, to - from);
+	struct nearby *place, *end;
 	struct insn insn;
 	size_t at = 0;
 	int rc = 0;
@@ -119,7 +111,10 @@ static int sweep(struct search *search, taddr from, taddr to, struct uspl_err *e
 			at++;
 			continue;
 		}
-		note_start(search, from + at);
+		end = search->places.items + search->places.n;
+		for (place = first_near(search, from + at); place < end && place->from <= from + at;
+		     place++)
+			place->start[from + at - place->from] = true;
 		at += insn.len;
 		if (insn.rel_size && insn.flow != INSN_CALL)
 			meet(search, from + at + (taddr)insn.rel, "a branch leads behind it");
@@ -192,17 +187,6 @@ static int sweep_segment(struct search *search, const struct image_seg *seg, str
 	return 0;
 }
 
-/* Words of data that are addresses. */
-static void look_at_words(struct search *search, const struct image_seg *seg)
-{
-	uint64_t word;
-
-	for (size_t at = 0; at + sizeof(word) <= seg->len; at += sizeof(word)) {
-		memcpy(&word, seg->bytes + at, sizeof(word));
-		meet(search, word, "an address behind it is stored");
-	}
-}
-
 /* Distances from the beginning of a table, as long as they lead to code. */
 static void look_at_table(struct search *search, taddr table)
 {
@@ -228,6 +212,7 @@ static void look_at_table(struct search *search, taddr table)
 static int look_at_all(struct search *search, struct uspl_err *err)
 {
 	const struct image_seg *seg;
+	uint64_t word;
 	int rc;
 
 	vec_for_each (&search->image->segs, seg) {
@@ -242,9 +227,13 @@ static int look_at_all(struct search *search, struct uspl_err *err)
 	for (size_t i = 0; i < search->tables.n; i++)
 		if (!i || search->tables.items[i] != search->tables.items[i - 1])
 			look_at_table(search, search->tables.items[i]);
+	/* Words of data that are addresses. */
 	vec_for_each (&search->image->segs, seg)
-		if (!seg->exec && seg->bytes)
-			look_at_words(search, seg);
+		for (size_t at = 0; !seg->exec && seg->bytes && at + sizeof(word) <= seg->len;
+		     at += sizeof(word)) {
+			memcpy(&word, seg->bytes + at, sizeof(word));
+			meet(search, word, "an address behind it is stored");
+		}
 	return 0;
 }
 
@@ -322,22 +311,11 @@ static bool is_taken(const struct search *search, const struct nearby *near,
 	return false;
 }
 
-static void widen(const struct search *search, struct nearby *near, const struct span *span)
-{
-	struct marker *marker = near->marker;
-
-	marker->site = span->start;
-	marker->before = (uint8_t)(near->nop - span->start);
-	marker->skip = 1;
-	marker->old_len = (uint8_t)span->len;
-	marker->guard = (uint8_t)span->guard;
-	memcpy(marker->old, image_bytes(search->image, span->start, span->len), span->len);
-}
-
 /* The first room that will do: from the NOP on, else from an instruction before it. */
 static void choose(const struct search *search, struct nearby *near)
 {
 	const uint8_t *nop = image_bytes(search->image, near->nop, 1);
+	struct marker *marker = near->marker;
 	const char *why = NULL;
 	struct insn insn;
 
@@ -352,15 +330,21 @@ static void choose(const struct search *search, struct nearby *near)
 		if (!span.why && is_taken(search, near, &span))
 			span.why = "another probe lies right beside it";
 		if (!span.why) {
-			widen(search, near, &span);
+			marker->site = span.start;
+			marker->before = (uint8_t)(near->nop - span.start);
+			marker->skip = 1;
+			marker->old_len = (uint8_t)span.len;
+			marker->guard = (uint8_t)span.guard;
+			memcpy(marker->old, image_bytes(search->image, span.start, span.len),
+			       span.len);
 			return;
 		}
 		why = why ? why : span.why;
 		if (span.start + arch_native()->jump_len <= near->nop)
 			break;
 	}
-	if (!near->marker->why[0])
-		snprintf(near->marker->why, sizeof(near->marker->why), "%s", why);
+	if (!marker->why[0])
+		snprintf(marker->why, sizeof(marker->why), "%s", why);
 }
 
 int widen_nops(const struct image *image, struct marker *items, size_t n, struct uspl_err *err)
