@@ -20,17 +20,6 @@ static const struct {
 	[KERNEL_FAULT] = { "faults", "page faults" },
 };
 
-/* The kind of that name, len bytes; KERNEL_KINDS: there is none. */
-static unsigned find_kind(const char *name, size_t len)
-{
-	unsigned kind = 0;
-
-	while (kind < KERNEL_KINDS &&
-	       (strlen(kinds[kind].name) != len || strncmp(kinds[kind].name, name, len) != 0))
-		kind++;
-	return kind;
-}
-
 int kernel_kinds_parse(const char *text, unsigned *ret, struct uspl_err *err)
 {
 	unsigned set = 0;
@@ -41,8 +30,11 @@ int kernel_kinds_parse(const char *text, unsigned *ret, struct uspl_err *err)
 	}
 	for (const char *at = text;; at++) {
 		size_t len = strcspn(at, ",");
-		unsigned kind = find_kind(at, len);
+		unsigned kind = 0;
 
+		while (kind < KERNEL_KINDS &&
+		       (strlen(kinds[kind].name) != len || strncmp(kinds[kind].name, at, len) != 0))
+			kind++;
 		if (kind == KERNEL_KINDS) {
 			uspl_fail(err, USPL_E_USAGE, "'--kernel=%s': '%.*s' isn't recorded", text,
 				  (int)len, at);
@@ -170,28 +162,9 @@ void kernel_event_put(struct buf *out, const struct kernel_event *event)
 	saved_put_u32(out, event->flags);
 }
 
-static void get_event(struct saved_cursor *in, unsigned asked, struct kernel_event *event)
-{
-	uint32_t kind;
-
-	event->start = saved_get_u64(in);
-	event->end = saved_get_u64(in);
-	event->value = saved_get_u64(in);
-	event->tid = (pid_t)saved_get_u32(in);
-	event->cpu = (int32_t)saved_get_u32(in);
-	event->nr = (int32_t)saved_get_u32(in);
-	kind = saved_get_u32(in);
-	event->flags = saved_get_u32(in);
-	if (kind >= KERNEL_KINDS || !(asked & 1u << kind) || event->flags & ~KERNEL_FLAGS ||
-	    event->end < event->start) {
-		saved_fail(in, USPL_E_HOSTILE, "is damaged");
-		return;
-	}
-	event->kind = (enum kernel_kind)kind;
-}
-
 void kernel_log_get(struct saved_cursor *in, struct kernel_log *log)
 {
+	uint32_t kind;
 	uint64_t n;
 
 	log->kinds = saved_get_u32(in);
@@ -204,7 +177,20 @@ void kernel_log_get(struct saved_cursor *in, struct kernel_log *log)
 	for (uint64_t i = 0; i < n && !in->rc; i++) {
 		struct kernel_event *event = saved_get_place(in, &log->events);
 
-		if (event)
-			get_event(in, log->kinds, event);
+		if (!event)
+			return;
+		event->start = saved_get_u64(in);
+		event->end = saved_get_u64(in);
+		event->value = saved_get_u64(in);
+		event->tid = (pid_t)saved_get_u32(in);
+		event->cpu = (int32_t)saved_get_u32(in);
+		event->nr = (int32_t)saved_get_u32(in);
+		kind = saved_get_u32(in);
+		event->flags = saved_get_u32(in);
+		if (kind >= KERNEL_KINDS || !(log->kinds & 1u << kind) ||
+		    event->flags & ~KERNEL_FLAGS || event->end < event->start)
+			saved_fail(in, USPL_E_HOSTILE, "is damaged");
+		else
+			event->kind = (enum kernel_kind)kind;
 	}
 }

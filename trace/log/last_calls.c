@@ -106,16 +106,22 @@ static int find_calls(struct reading *reading, struct uspl_err *err)
 	int rc = names && head ? proc_read(reading->proc, kept, head, sizeof(*head), err)
 			       : uspl_fail_nomem(err);
 
-	for (uint64_t i = 0; !rc && i < USPL_TRACE_KEPT_CHUNKS; i++) {
+	if (rc)
+		return rc;
+	for (uint64_t i = 0; i < USPL_TRACE_KEPT_CHUNKS; i++) {
 		taddr chunk = head->chunks[i];
 
 		if (!chunk || chunk % USPL_TRACE_CHUNK)
 			continue;
 		rc = proc_read(reading->proc, kept + TK_NAMES + i * USPL_TRACE_NAMES, names,
 			       USPL_TRACE_NAMES, err);
-		rc = rc ? rc : add_chunk(reading, chunk, names, err);
+		if (rc)
+			return rc;
+		rc = add_chunk(reading, chunk, names, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* Of the calls of one thread the inner ones have begun later; another one was left. */

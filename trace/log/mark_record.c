@@ -52,22 +52,6 @@ void mark_reader_release(struct mark_reader *reader)
 	vec_release(&reader->slots);
 }
 
-/* Takes in what newer commands have switched on. */
-static int update(struct mark_reader *reader, struct uspl_err *err)
-{
-	struct marks marks = { 0 };
-	int rc = proc_refresh_maps(reader->proc, err);
-
-	if (rc)
-		return rc;
-	rc = marks_read(reader->proc, &marks, err);
-	if (rc)
-		return rc;
-	marks_release(&reader->marks);
-	reader->marks = marks;
-	return 0;
-}
-
 static uint32_t id_at(const struct window *window, uint64_t i)
 {
 	return window->slots[i - window->first].first.id;
@@ -135,15 +119,6 @@ static int take(struct mark_reader *reader, struct mark_ring *ring, const struct
 	return rc;
 }
 
-/* The thread whose records begin at `first`, behind a gap, if none took the ring over later. */
-static pid_t thread_behind(const struct window *window, uint64_t first)
-{
-	for (uint64_t i = first; i < window->end; i++)
-		if (id_at(window, i) == USPL_TRACE_ID_THREAD)
-			return 0;
-	return window->tid;
-}
-
 static int read_window(struct mark_reader *reader, const struct mark_ring *ring,
 		       struct window *window, uint64_t *ret_gone, struct uspl_err *err)
 {
@@ -196,8 +171,13 @@ static int read_ring(struct mark_reader *reader, struct mark_ring *ring, struct 
 		window.oldest = window.slots[window.oldest_at - window.first].first.start;
 	if (gone > from)
 		from = skip_rest(&window, gone > window.end ? window.end : gone);
-	if (!ring->tid || from > ring->pos)
-		ring->tid = thread_behind(&window, from);
+	/* Behind a gap: the thread that has the ring, if none took it over later. */
+	if (!ring->tid || from > ring->pos) {
+		ring->tid = window.tid;
+		for (uint64_t i = from; i < window.end; i++)
+			if (id_at(&window, i) == USPL_TRACE_ID_THREAD)
+				ring->tid = 0;
+	}
 	rc = take(reader, ring, &window, from, &ring->pos, err);
 	/* Behind a gap all that were taken and not read are gone, but those that come next. */
 	if (gone && ring->pos == window.end && head.records > ring->taken) {
@@ -240,6 +220,7 @@ static int by_time(const void *a, const void *b)
 
 int mark_reader_read(struct mark_reader *reader, struct uspl_err *err)
 {
+	struct marks marks = { 0 };
 	bool outdated = reader->outdated;
 	struct mark_ring *ring;
 	int rc = find_rings(reader, err);
@@ -249,9 +230,15 @@ int mark_reader_read(struct mark_reader *reader, struct uspl_err *err)
 	if (rc)
 		return rc;
 	if (outdated) {
-		rc = update(reader, err);
+		/* Takes in what newer commands have switched on. */
+		rc = proc_refresh_maps(reader->proc, err);
 		if (rc)
 			return rc;
+		rc = marks_read(reader->proc, &marks, err);
+		if (rc)
+			return rc;
+		marks_release(&reader->marks);
+		reader->marks = marks;
 	}
 	vec_for_each (&reader->rings, ring) {
 		rc = read_ring(reader, ring, err);
@@ -262,20 +249,6 @@ int mark_reader_read(struct mark_reader *reader, struct uspl_err *err)
 		qsort(reader->records.items, reader->records.n, sizeof(*reader->records.items),
 		      by_time);
 	reader->cuts = marks_cuts(reader->proc, &reader->marks, reader->session);
-	return 0;
-}
-
-static int read_text(const union mark_slot *slots, const struct uspl_probe_arg *arg, char **ret,
-		     struct uspl_err *err)
-{
-	auto_buf struct buf text = { 0 };
-
-	for (uint16_t k = 0; k < arg->slots; k++)
-		buf_add(&text, slots[arg->slot + k].bytes, USPL_MARK_SLOT_ROOM);
-	buf_add(&text, "", 1);
-	if (text.oom)
-		return uspl_fail_nomem(err);
-	*ret = buf_take(&text);
 	return 0;
 }
 
@@ -301,7 +274,6 @@ int mark_values(const struct mark_reader *reader, const struct mark_record *reco
 		struct message_value ret[USPL_PROBE_ARGS_MAX], struct uspl_err *err)
 {
 	const union mark_slot *slots = reader->slots.items + record->at;
-	int rc = 0;
 
 	memset(ret, 0, USPL_PROBE_ARGS_MAX * sizeof(*ret));
 	for (size_t i = 0; i < record->probe->n_args; i++) {
@@ -309,11 +281,17 @@ int mark_values(const struct mark_reader *reader, const struct mark_record *reco
 
 		ret[i].kind = (enum uspl_probe_arg_kind)arg->kind;
 		if (arg->kind == USPL_PROBE_TEXT) {
-			rc = read_text(slots, arg, &ret[i].text, err);
-			if (rc)
-				return rc;
-		} else
+			auto_buf struct buf text = { 0 };
+
+			for (uint16_t k = 0; k < arg->slots; k++)
+				buf_add(&text, slots[arg->slot + k].bytes, USPL_MARK_SLOT_ROOM);
+			buf_add(&text, "", 1);
+			if (text.oom)
+				return uspl_fail_nomem(err);
+			ret[i].text = buf_take(&text);
+		} else {
 			read_value(slots, arg, &ret[i]);
+		}
 	}
 	return 0;
 }

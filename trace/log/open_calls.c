@@ -185,18 +185,6 @@ static int list_lives(struct reading *reading, struct uspl_err *err)
 	return 0;
 }
 
-static void note_life(const struct reading *reading, struct met *met)
-{
-	const struct life *life;
-
-	vec_for_each (&reading->lives, life)
-		if (life->tid == met->tid) {
-			met->lives = true;
-			met->sp = life->sp;
-			return;
-		}
-}
-
 static int find_threads(struct reading *reading, struct uspl_err *err)
 {
 	const size_t len = USPL_TRACE_THREADS * sizeof(struct uspl_trace_thread);
@@ -211,6 +199,7 @@ static int find_threads(struct reading *reading, struct uspl_err *err)
 		return rc;
 	for (size_t i = 0; i < USPL_TRACE_THREADS; i++) {
 		struct uspl_trace_ring ring;
+		const struct life *life;
 		struct met *met;
 
 		if (!table[i].thread || !table[i].ring ||
@@ -221,7 +210,12 @@ static int find_threads(struct reading *reading, struct uspl_err *err)
 		if (!met)
 			return uspl_fail_nomem(err);
 		*met = (struct met){ .tcb = table[i].thread, .tid = (pid_t)ring.tid };
-		note_life(reading, met);
+		vec_for_each (&reading->lives, life)
+			if (life->tid == met->tid) {
+				met->lives = true;
+				met->sp = life->sp;
+				break;
+			}
 	}
 	return 0;
 }
@@ -289,18 +283,15 @@ int open_call_add(const struct kept_call *call, pid_t tid, uint64_t now, bool op
 	return 0;
 }
 
-static bool is_below(const struct met *met, const struct mapping *stack, taddr at)
-{
-	return met->sp > at && met->sp >= stack->start && met->sp < stack->end;
-}
-
 /* kept: from above. `since` is when the innermost open call above it on its stack has begun. */
 static bool is_open(const struct kept_call *kept, const struct met *met,
 		    const struct mapping *stack, uint64_t since)
 {
-	if (!kept->has_word)
+	if (!kept->has_word || !met)
+		return kept->has_word;
+	if (met->sp > kept->at && met->sp >= stack->start && met->sp < stack->end)
 		return false;
-	return !met || (met->lives && kept->start >= since && !is_below(met, stack, kept->at));
+	return met->lives && kept->start >= since;
 }
 
 static int add_all(const struct reading *reading, uint64_t now, trace_records *records,

@@ -81,12 +81,6 @@ static bool is_values(uint32_t id)
 	return id == USPL_TRACE_ID_ARGS || id == USPL_TRACE_ID_RESULT;
 }
 
-/* True if the slot has the time when it was written. */
-static bool has_own_time(uint32_t id)
-{
-	return id == USPL_TRACE_ID_THREAD || id == USPL_TRACE_ID_LONG || is_values(id);
-}
-
 /*
  * When the record was written; 0 for the first half of one whose second half isn't in the window.
  */
@@ -95,23 +89,13 @@ static uint64_t written_at(const struct trace_ring *ring, const struct window *w
 	const union slot *slot = &window->slots[i - window->first];
 	uint32_t id = slot->call.id;
 
-	if (ring->entries || has_own_time(id))
+	/* The slot has the time when it was written. */
+	if (ring->entries || id == USPL_TRACE_ID_THREAD || id == USPL_TRACE_ID_LONG ||
+	    is_values(id))
 		return slot->call.start;
 	if (is_long(slot))
 		return i + 1 < window->end ? slot[1].call.start : 0;
 	return slot->call.start + slot->call.duration;
-}
-
-/* True if what stands in the place is of an earlier round, or isn't whole. */
-static bool is_stale(const struct trace_ring *ring, const struct window *window, uint64_t i,
-		     uint64_t oldest)
-{
-	uint32_t id = window->slots[i - window->first].call.id;
-
-	/* The rest of a record is as good as its first slot, which was written after it. */
-	if (id == USPL_MARK_MORE)
-		return false;
-	return !id || (window->round && written_at(ring, window, i) <= oldest);
 }
 
 /* From where on not all is written for sure, and how old the oldest record is. */
@@ -137,9 +121,15 @@ static struct doubt doubt_of(const struct trace_ring *ring, const struct window 
 static bool is_doubtful(const struct trace_ring *ring, const struct window *window,
 			const struct doubt *doubt, uint64_t i)
 {
+	uint32_t id = window->slots[i - window->first].call.id;
+
 	if (i == window->round)
-		return !window->slots[i - window->first].call.id;
-	return i >= doubt->from && is_stale(ring, window, i, doubt->oldest);
+		return !id;
+	/* The rest of a record is as good as its first slot, which was written after it. */
+	if (i < doubt->from || id == USPL_MARK_MORE)
+		return false;
+	/* What stands in the place is of an earlier round, or isn't whole. */
+	return !id || (window->round && written_at(ring, window, i) <= doubt->oldest);
 }
 
 /* The end of what is written for sure. */
@@ -155,17 +145,6 @@ static uint64_t sure_end(const struct trace_ring *ring, const struct window *win
 		if (is_doubtful(ring, window, doubt, i))
 			break;
 	return i < window->end ? i : window->end;
-}
-
-/* What an entry has besides its time. */
-static void fill_entry(struct trace_record *record, const struct uspl_trace_entry *entry)
-{
-	record->id = entry->id & USPL_TRACE_ENTRY_IDS;
-	record->caller = entry->caller;
-	record->cpu = (int32_t)(entry->id >> USPL_TRACE_CPU_SHIFT) - 1;
-	/* Not registered yet, or in vain. */
-	if (record->cpu > USPL_TRACE_CPU_MAX)
-		record->cpu = -1;
 }
 
 /* Keeps a record of values, which begins at i and goes on in n - 1 slots. */
@@ -207,20 +186,6 @@ static uint64_t take_values(struct trace_ring *ring, const struct window *window
 }
 
 /*
- * A call that was left is found by the next call at its place on the stack. That may be a call of
- * another thread, which has got the stack and the ring of one that has ended.
- */
-static void note_left(const struct trace_ring *ring, struct trace_record *record)
-{
-	record->how = TRACE_LEFT;
-	if (record->start >= ring->taken_over)
-		return;
-	record->tid = ring->tid_before;
-	if (record->end > ring->taken_over)
-		record->end = ring->taken_over;
-}
-
-/*
  * The record at i, and the second half of a long one. Returns how many places it takes, 0 if not
  * all is there.
  */
@@ -254,65 +219,70 @@ static uint64_t take(struct trace_ring *ring, const struct window *window, uint6
 	*record = (struct trace_record){ .tid = ring->tid, .cpu = -1 };
 	record->id = id & ~USPL_TRACE_ID_LONG;
 	record->start = slot->call.start;
-	if (ring->entries)
-		fill_entry(record, &slot->entry);
-	else
+	if (ring->entries) {
+		record->id = slot->entry.id & USPL_TRACE_ENTRY_IDS;
+		record->caller = slot->entry.caller;
+		record->cpu = (int32_t)(slot->entry.id >> USPL_TRACE_CPU_SHIFT) - 1;
+		/* Not registered yet, or in vain. */
+		if (record->cpu > USPL_TRACE_CPU_MAX)
+			record->cpu = -1;
+	} else {
 		record->end = n == 2 ? slot[1].call.start : slot->call.start + slot->call.duration;
+	}
 	record->cut = !ring->entries && record->start < ring->oldest;
-	if (n == 2 && slot[1].call.duration == USPL_TRACE_LEFT)
-		note_left(ring, record);
+	if (n != 2 || slot[1].call.duration != USPL_TRACE_LEFT)
+		return n;
+	/*
+	 * A call that was left is found by the next call at its place on the stack. That may be a
+	 * call of another thread, which has got the stack and the ring of one that has ended.
+	 */
+	record->how = TRACE_LEFT;
+	if (record->start < ring->taken_over) {
+		record->tid = ring->tid_before;
+		if (record->end > ring->taken_over)
+			record->end = ring->taken_over;
+	}
 	return n;
-}
-
-/*
- * Finds the thread whose records begin at `first`, behind a gap: the thread that has the ring now,
- * unless a later record says that it got the ring only there. Then it isn't known.
- */
-static void find_thread(struct trace_ring *ring, const struct window *window, uint64_t first,
-			uint64_t end, pid_t now)
-{
-	ring->tid = now;
-	for (uint64_t i = first; i < end; i++)
-		if (window->slots[i - window->first].call.id == USPL_TRACE_ID_THREAD)
-			ring->tid = 0;
-}
-
-/* When the first record from there on was written. */
-static uint64_t written_from(const struct trace_ring *ring, const struct window *window, uint64_t i,
-			     uint64_t end)
-{
-	while (i < end && window->slots[i - window->first].call.id == USPL_MARK_MORE)
-		i++;
-	return i < end ? written_at(ring, window, i) : 0;
-}
-
-/* The second half of a record is counted with its first one. */
-static void leave_out(struct trace_ring *ring, const struct window *window, uint64_t i)
-{
-	uint32_t id = window->slots[i - window->first].call.id;
-
-	ring->unsure += id != USPL_MARK_MORE && (id != USPL_TRACE_ID_LONG || ring->entries);
 }
 
 static int take_all(struct trace_ring *ring, const struct window *window, const struct doubt *doubt,
 		    uint64_t first, pid_t now, trace_records *records, struct uspl_err *err)
 {
 	uint64_t end = ring->last ? window->end : sure_end(ring, window, doubt), i = first;
-	bool oom = false;
+	bool oom = false, gap = first > ring->pos / USPL_TRACE_RECORD;
 
-	if (first > ring->pos / USPL_TRACE_RECORD)
-		ring->oldest = written_from(ring, window, first, end);
-	if (!ring->tid || first > ring->pos / USPL_TRACE_RECORD)
-		find_thread(ring, window, first, end, now);
+	/* When the first record behind a gap was written. */
+	if (gap) {
+		while (i < end && window->slots[i - window->first].call.id == USPL_MARK_MORE)
+			i++;
+		ring->oldest = i < end ? written_at(ring, window, i) : 0;
+	}
+	/*
+	 * The thread whose records begin there: the thread that has the ring now, unless a later
+	 * record says that it got the ring only there. Then it isn't known.
+	 */
+	if (gap || !ring->tid) {
+		ring->tid = now;
+		for (i = first; i < end; i++)
+			if (window->slots[i - window->first].call.id == USPL_TRACE_ID_THREAD)
+				ring->tid = 0;
+	}
+	i = first;
 	while (i < end && !oom) {
 		bool doubtful = ring->last && is_doubtful(ring, window, doubt, i);
 		uint64_t n = doubtful ? 0 : take(ring, window, i, end, records, &oom);
 
 		if (!n && !ring->last)
 			break;
-		if (!n)
-			leave_out(ring, window, i);
-		i += n ? n : 1;
+		if (!n) {
+			uint32_t id = window->slots[i - window->first].call.id;
+
+			/* The second half of a record is counted with its first one. */
+			ring->unsure +=
+				id != USPL_MARK_MORE && (id != USPL_TRACE_ID_LONG || ring->entries);
+			n = 1;
+		}
+		i += n;
 	}
 	ring->pos = i * USPL_TRACE_RECORD;
 	return oom ? uspl_fail_nomem(err) : 0;

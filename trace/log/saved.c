@@ -43,32 +43,6 @@ static void put_head(struct buf *out, const struct trace_saved *saved)
 	saved_put_u64(out, saved->unsure);
 }
 
-static void put_modules(struct buf *out, const module_vec *modules)
-{
-	const struct module *module;
-
-	saved_put_u32(out, (uint32_t)modules->n);
-	vec_for_each (modules, module) {
-		saved_put_text(out, module->path);
-		saved_put_text(out, module->build_id);
-		saved_put_u64(out, module->start);
-		saved_put_u64(out, module->end);
-		saved_put_u32(out, module->is_main | (unsigned)module->is_vdso << 1);
-	}
-}
-
-static void put_regions(struct buf *out, const struct trace_session *session)
-{
-	const struct trace_region *region;
-
-	saved_put_u32(out, (uint32_t)session->regions.n);
-	vec_for_each (&session->regions, region) {
-		buf_add(out, &region->head, sizeof(region->head));
-		buf_add(out, region->sites.items, region->sites.n * sizeof(*region->sites.items));
-		saved_put_text(out, region->module_name);
-	}
-}
-
 static void put_names(struct buf *out, const struct trace_saved *saved)
 {
 	const struct trace_caller *caller;
@@ -100,17 +74,26 @@ void saved_put_record(struct buf *out, const struct trace_record *record)
 	saved_put_u32(out, record->how | (record->cut ? CUT : 0));
 }
 
-static void put_values(struct buf *out, const struct buf *values)
-{
-	saved_put_u64(out, values->len);
-	buf_add(out, values->data, values->len);
-}
-
 void saved_put_front(struct buf *out, const struct trace_saved *saved)
 {
+	const struct trace_region *region;
+	const struct module *module;
+
 	put_head(out, saved);
-	put_modules(out, &saved->modules);
-	put_regions(out, &saved->session);
+	saved_put_u32(out, (uint32_t)saved->modules.n);
+	vec_for_each (&saved->modules, module) {
+		saved_put_text(out, module->path);
+		saved_put_text(out, module->build_id);
+		saved_put_u64(out, module->start);
+		saved_put_u64(out, module->end);
+		saved_put_u32(out, module->is_main | (unsigned)module->is_vdso << 1);
+	}
+	saved_put_u32(out, (uint32_t)saved->session.regions.n);
+	vec_for_each (&saved->session.regions, region) {
+		buf_add(out, &region->head, sizeof(region->head));
+		buf_add(out, region->sites.items, region->sites.n * sizeof(*region->sites.items));
+		saved_put_text(out, region->module_name);
+	}
 	put_names(out, saved);
 }
 
@@ -128,7 +111,8 @@ static void put_all(struct buf *out, const struct trace_saved *saved)
 	const struct kernel_event *event;
 
 	saved_put_front(out, saved);
-	put_values(out, &saved->values);
+	saved_put_u64(out, saved->values.len);
+	buf_add(out, saved->values.data, saved->values.len);
 	saved_put_u64(out, saved->records.n);
 	vec_for_each (&saved->records, record)
 		saved_put_record(out, record);
@@ -159,7 +143,9 @@ int saved_write(const char *path, const struct trace_saved *saved, struct uspl_e
 		return uspl_fail_nomem(err);
 	if (zst_is_name(path)) {
 		rc = zst_pack(out.data, out.len, &packed, err);
-		return rc ? rc : file_write(path, packed.data, packed.len, err);
+		if (rc)
+			return rc;
+		return file_write(path, packed.data, packed.len, err);
 	}
 	return file_write(path, out.data, out.len, err);
 }
@@ -212,33 +198,30 @@ static void get_modules(struct saved_cursor *in, module_vec *modules)
 	}
 }
 
-static void get_region(struct saved_cursor *in, struct trace_session *session)
-{
-	struct trace_region *region = saved_get_place(in, &session->regions);
-	const uint8_t *head = saved_get(in, sizeof(region->head)), *sites;
-
-	if (!head || !region)
-		return;
-	memcpy(&region->head, head, sizeof(region->head));
-	if (region->head.magic != USPL_TRACE_MAGIC || !region->head.first_id ||
-	    region->head.version != USPL_TRACE_ABI_VERSION)
-		saved_fail(in, USPL_E_HOSTILE, "is damaged");
-	sites = saved_get(in, (uint64_t)region->head.n_sites * sizeof(*region->sites.items));
-	for (uint32_t i = 0; sites && i < region->head.n_sites; i++) {
-		struct uspl_trace_site *site = saved_get_place(in, &region->sites);
-
-		if (site)
-			memcpy(site, sites + i * sizeof(*site), sizeof(*site));
-	}
-	region->module_name = saved_get_text(in);
-}
-
 static void get_regions(struct saved_cursor *in, struct trace_session *session)
 {
 	uint32_t n = saved_get_u32(in);
 
-	for (uint32_t i = 0; i < n && !in->rc; i++)
-		get_region(in, session);
+	for (uint32_t i = 0; i < n && !in->rc; i++) {
+		struct trace_region *region = saved_get_place(in, &session->regions);
+		const uint8_t *head = saved_get(in, sizeof(region->head)), *sites;
+
+		if (!head || !region)
+			return;
+		memcpy(&region->head, head, sizeof(region->head));
+		if (region->head.magic != USPL_TRACE_MAGIC || !region->head.first_id ||
+		    region->head.version != USPL_TRACE_ABI_VERSION)
+			saved_fail(in, USPL_E_HOSTILE, "is damaged");
+		sites = saved_get(in,
+				  (uint64_t)region->head.n_sites * sizeof(*region->sites.items));
+		for (uint32_t k = 0; sites && k < region->head.n_sites; k++) {
+			struct uspl_trace_site *site = saved_get_place(in, &region->sites);
+
+			if (site)
+				memcpy(site, sites + k * sizeof(*site), sizeof(*site));
+		}
+		region->module_name = saved_get_text(in);
+	}
 }
 
 static void get_strings(struct saved_cursor *in, strvec *strings)
@@ -272,18 +255,6 @@ static void get_names(struct saved_cursor *in, struct trace_saved *saved)
 	}
 }
 
-static void get_values(struct saved_cursor *in, struct buf *values)
-{
-	uint64_t len = saved_get_u64(in);
-	const uint8_t *bytes = saved_get(in, len);
-
-	if (!bytes)
-		return;
-	buf_add(values, bytes, len);
-	if (values->oom)
-		in->rc = uspl_fail_nomem(in->err);
-}
-
 static void get_records(struct saved_cursor *in, struct trace_saved *saved)
 {
 	uint64_t n = saved_get_u64(in);
@@ -315,15 +286,6 @@ static void get_records(struct saved_cursor *in, struct trace_saved *saved)
 	}
 }
 
-/* Nothing is left, and there was something: functions, or markers without the kernel's events. */
-static void check_end(struct saved_cursor *in, const struct trace_saved *saved)
-{
-	if (!in->rc && saved_left(in))
-		saved_fail(in, USPL_E_HOSTILE, "goes on behind its end");
-	if (!in->rc && !saved->session.regions.n && (!saved->marks.n || saved->kernel.kinds))
-		saved_fail(in, USPL_E_HOSTILE, "is damaged");
-}
-
 /* The parts of a trace have one id after the other, and there are names for all. */
 static void check_ids(struct saved_cursor *in, const struct trace_saved *saved)
 {
@@ -344,20 +306,34 @@ static void check_ids(struct saved_cursor *in, const struct trace_saved *saved)
 static int parse(struct saved_cursor *in, struct trace_saved *ret)
 {
 	auto_saved struct trace_saved saved = { 0 };
+	const uint8_t *bytes;
 	uint32_t version = 0;
+	uint64_t len;
 
 	get_head(in, &saved, &version);
 	get_modules(in, &saved.modules);
 	get_regions(in, &saved.session);
 	get_names(in, &saved);
 	check_ids(in, &saved);
-	get_values(in, &saved.values);
+	len = saved_get_u64(in);
+	bytes = saved_get(in, len);
+	if (bytes)
+		buf_add(&saved.values, bytes, len);
+	if (saved.values.oom)
+		in->rc = uspl_fail_nomem(in->err);
 	get_records(in, &saved);
 	saved_get_marks(in, &saved.marks);
 	thread_names_get(in, &saved.threads);
 	if (!in->rc && version == VERSION)
 		kernel_log_get(in, &saved.kernel);
-	check_end(in, &saved);
+	/*
+	 * Nothing is left, and there was something: functions, or markers without the kernel's
+	 * events.
+	 */
+	if (!in->rc && saved_left(in))
+		saved_fail(in, USPL_E_HOSTILE, "goes on behind its end");
+	if (!in->rc && !saved.session.regions.n && (!saved.marks.n || saved.kernel.kinds))
+		saved_fail(in, USPL_E_HOSTILE, "is damaged");
 	if (in->rc)
 		return in->rc;
 	*ret = saved;
@@ -411,27 +387,21 @@ static int read_whole(int fd, const char *path, struct buf *ret, struct uspl_err
 	return got < 0 ? uspl_fail_errno(err, "cannot read '%s'", path) : 0;
 }
 
-static bool is_packed(int fd)
-{
-	char begin[4];
-
-	return pread(fd, begin, sizeof(begin), 0) == sizeof(begin) &&
-	       zst_is_frame(begin, sizeof(begin));
-}
-
 int saved_read(const char *path, struct trace_saved *ret, struct uspl_err *err)
 {
 	struct saved_cursor in = { .name = path, .err = err };
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	auto_buf struct buf bytes = { 0 }, unpacked = { 0 };
 	struct stat st;
+	char begin[4];
 	int rc;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return uspl_fail_errno(err, "cannot open '%s'", path);
 	if ((uint64_t)st.st_size > SAVED_MAX)
 		return fail_large(path, err);
-	if (S_ISREG(st.st_mode) && !is_packed(fd)) {
+	if (S_ISREG(st.st_mode) && (pread(fd, begin, sizeof(begin), 0) != sizeof(begin) ||
+				    !zst_is_frame(begin, sizeof(begin)))) {
 		saved_cursor_open(&in, fd, (uint64_t)st.st_size);
 		rc = parse(&in, ret);
 		saved_cursor_close(&in);
@@ -444,7 +414,9 @@ int saved_read(const char *path, struct trace_saved *ret, struct uspl_err *err)
 		return saved_parse(buf_str(&bytes), bytes.len, path, ret, err);
 	rc = zst_unpack(path, bytes.data, bytes.len, &unpacked, err);
 	buf_release(&bytes);
-	return rc ? rc : saved_parse(buf_str(&unpacked), unpacked.len, path, ret, err);
+	if (rc)
+		return rc;
+	return saved_parse(buf_str(&unpacked), unpacked.len, path, ret, err);
 }
 
 void saved_release(struct trace_saved *saved)

@@ -5,20 +5,6 @@
 
 #include <string.h>
 
-static void put_value(struct buf *out, const struct message_value *value)
-{
-	uint64_t word = value->word;
-
-	saved_put_u32(out, value->kind);
-	if (value->kind == USPL_PROBE_TEXT) {
-		saved_put_text(out, value->text);
-		return;
-	}
-	if (value->kind == USPL_PROBE_FLOAT)
-		memcpy(&word, &value->real, sizeof(word));
-	saved_put_u64(out, word);
-}
-
 void saved_put_marks(struct buf *out, const mark_line_vec *lines)
 {
 	const struct mark_line *line;
@@ -31,26 +17,26 @@ void saved_put_marks(struct buf *out, const mark_line_vec *lines)
 		saved_put_text(out, line->module);
 		saved_put_text(out, line->message);
 		saved_put_u32(out, (uint32_t)line->n_values);
-		for (size_t i = 0; i < line->n_values; i++)
-			put_value(out, &line->values[i]);
+		for (size_t i = 0; i < line->n_values; i++) {
+			const struct message_value *value = &line->values[i];
+			uint64_t word = value->word;
+
+			saved_put_u32(out, value->kind);
+			if (value->kind == USPL_PROBE_TEXT) {
+				saved_put_text(out, value->text);
+				continue;
+			}
+			if (value->kind == USPL_PROBE_FLOAT)
+				memcpy(&word, &value->real, sizeof(word));
+			saved_put_u64(out, word);
+		}
 	}
-}
-
-/* A string as the program had it, which need not be UTF-8. */
-static char *get_string(struct saved_cursor *in)
-{
-	uint32_t len = saved_get_u32(in);
-	const char *bytes = (const char *)saved_get(in, len);
-	char *text = bytes ? strndup(bytes, len) : NULL;
-
-	if (bytes && !text)
-		in->rc = uspl_fail_nomem(in->err);
-	return text;
 }
 
 static void get_value(struct saved_cursor *in, struct message_value *value)
 {
-	uint32_t kind = saved_get_u32(in);
+	uint32_t kind = saved_get_u32(in), len;
+	const char *bytes;
 
 	if (kind < USPL_PROBE_SIGNED || kind > USPL_PROBE_TEXT) {
 		saved_fail(in, USPL_E_HOSTILE, "is damaged");
@@ -58,27 +44,16 @@ static void get_value(struct saved_cursor *in, struct message_value *value)
 	}
 	value->kind = (enum uspl_probe_arg_kind)kind;
 	if (kind == USPL_PROBE_TEXT) {
-		value->text = get_string(in);
+		/* As the program had it, which need not be UTF-8. */
+		len = saved_get_u32(in);
+		bytes = (const char *)saved_get(in, len);
+		value->text = bytes ? strndup(bytes, len) : NULL;
+		if (bytes && !value->text)
+			in->rc = uspl_fail_nomem(in->err);
 		return;
 	}
 	value->word = saved_get_u64(in);
 	memcpy(&value->real, &value->word, sizeof(value->real));
-}
-
-static void get_line(struct saved_cursor *in, struct mark_line *line)
-{
-	line->time = saved_get_u64(in);
-	line->tid = (pid_t)saved_get_u32(in);
-	line->name = saved_get_text(in);
-	line->module = saved_get_text(in);
-	line->message = saved_get_text(in);
-	line->n_values = saved_get_u32(in);
-	if (line->n_values > USPL_PROBE_ARGS_MAX) {
-		line->n_values = 0;
-		saved_fail(in, USPL_E_HOSTILE, "is damaged");
-	}
-	for (size_t i = 0; i < line->n_values && !in->rc; i++)
-		get_value(in, &line->values[i]);
 }
 
 void saved_get_marks(struct saved_cursor *in, mark_line_vec *lines)
@@ -90,7 +65,18 @@ void saved_get_marks(struct saved_cursor *in, mark_line_vec *lines)
 
 		if (!line)
 			return;
-		get_line(in, line);
+		line->time = saved_get_u64(in);
+		line->tid = (pid_t)saved_get_u32(in);
+		line->name = saved_get_text(in);
+		line->module = saved_get_text(in);
+		line->message = saved_get_text(in);
+		line->n_values = saved_get_u32(in);
+		if (line->n_values > USPL_PROBE_ARGS_MAX) {
+			line->n_values = 0;
+			saved_fail(in, USPL_E_HOSTILE, "is damaged");
+		}
+		for (size_t k = 0; k < line->n_values && !in->rc; k++)
+			get_value(in, &line->values[k]);
 		if (i && line->time < line[-1].time)
 			saved_fail(in, USPL_E_HOSTILE, "is damaged");
 	}

@@ -42,9 +42,12 @@ int saved_stream_open(const char *path, struct saved_stream *ret, struct uspl_er
 
 	*ret = (struct saved_stream)SAVED_STREAM_NONE;
 	rc = open_part(&ret->records, path, err);
-	if (!rc)
-		rc = open_part(&ret->values, path, err);
-	return rc ? rc : open_part(&ret->events, path, err);
+	if (rc)
+		return rc;
+	rc = open_part(&ret->values, path, err);
+	if (rc)
+		return rc;
+	return open_part(&ret->events, path, err);
 }
 
 void saved_stream_close(struct saved_stream *stream)
@@ -93,7 +96,9 @@ int saved_stream_add(struct saved_stream *stream, const trace_records *records,
 		saved_put_record(&out, &moved);
 	}
 	rc = put(&stream->records, &out, records->n, false, err);
-	return rc ? rc : put(&stream->values, texts, texts->len, false, err);
+	if (rc)
+		return rc;
+	return put(&stream->values, texts, texts->len, false, err);
 }
 
 int saved_stream_add_events(struct saved_stream *stream, const kernel_events *events,
@@ -170,15 +175,21 @@ static int pack_all(struct saved_stream *stream, struct parts *parts, struct usp
 	const struct buf none = { 0 };
 	int rc = put(&stream->records, &none, 0, true, err);
 
-	if (!rc)
-		rc = put(&stream->values, &none, 0, true, err);
-	if (!rc)
-		rc = put(&stream->events, &none, 0, true, err);
-	if (!rc)
-		rc = pack(&parts->front, err);
-	if (!rc)
-		rc = pack(&parts->between, err);
-	return rc ? rc : pack(&parts->back, err);
+	if (rc)
+		return rc;
+	rc = put(&stream->values, &none, 0, true, err);
+	if (rc)
+		return rc;
+	rc = put(&stream->events, &none, 0, true, err);
+	if (rc)
+		return rc;
+	rc = pack(&parts->front, err);
+	if (rc)
+		return rc;
+	rc = pack(&parts->between, err);
+	if (rc)
+		return rc;
+	return pack(&parts->back, err);
 }
 
 int saved_stream_write(struct saved_stream *stream, const char *path,
@@ -193,6 +204,10 @@ int saved_stream_write(struct saved_stream *stream, const char *path,
 	saved_put_back(&parts.back, saved, stream->events.n);
 	if (parts.front.oom || parts.between.oom || parts.back.oom)
 		return uspl_fail_nomem(err);
-	rc = stream->records.pack ? pack_all(stream, &parts, err) : 0;
-	return rc ? rc : file_replace(path, write_parts, &parts, err);
+	if (stream->records.pack) {
+		rc = pack_all(stream, &parts, err);
+		if (rc)
+			return rc;
+	}
+	return file_replace(path, write_parts, &parts, err);
 }

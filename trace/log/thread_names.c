@@ -8,22 +8,11 @@
 
 #include "proc/task.h"
 
-static int add(const struct proc *proc, pid_t tid, thread_names *names, struct uspl_err *err)
-{
-	struct thread_name *place;
-	char name[TASK_NAME_LEN];
-
-	task_name(proc, tid, name);
-	place = vec_push(names);
-	if (!place)
-		return uspl_fail_nomem(err);
-	*place = (struct thread_name){ task_inner_id(proc, tid), strdup(name) };
-	return place->name ? 0 : uspl_fail_nomem(err);
-}
-
 int thread_names_read(const struct proc *proc, thread_names *ret, struct uspl_err *err)
 {
 	auto_vec tid_vec tids = { 0 };
+	struct thread_name *place;
+	char name[TASK_NAME_LEN];
 	const pid_t *tid;
 	int rc = tasks_list(proc, &tids, err);
 
@@ -31,9 +20,13 @@ int thread_names_read(const struct proc *proc, thread_names *ret, struct uspl_er
 		return rc;
 	thread_names_release(ret);
 	vec_for_each (&tids, tid) {
-		rc = add(proc, *tid, ret, err);
-		if (rc)
-			return rc;
+		place = vec_push(ret);
+		if (!place)
+			return uspl_fail_nomem(err);
+		task_name(proc, *tid, name);
+		*place = (struct thread_name){ task_inner_id(proc, *tid), strdup(name) };
+		if (!place->name)
+			return uspl_fail_nomem(err);
 	}
 	return 0;
 }

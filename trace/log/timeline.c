@@ -55,15 +55,6 @@ static int leave(struct timeline *t, struct stack *stack, pid_t tid, uint64_t ti
 	return 0;
 }
 
-/* True if the next call is made by this one. */
-static bool has_child(const struct timeline *t, uint32_t call)
-{
-	const struct trace_span *span = &t->calls.items[call], *next = span + 1;
-
-	return call + 1 < t->calls.n && next->record.tid == span->record.tid &&
-	       next->record.start < span->end;
-}
-
 /*
  * A call ends no later than its caller, though a coroutine's may seem to. For a call that was left,
  * its caller tells better when that was.
@@ -100,7 +91,9 @@ static int enter(struct timeline *t, struct stack *stack, uint32_t call, struct 
 	span->parent = span->depth ? stack->open.items[span->depth - 1] : TRACE_NO_CALL;
 	span->recurses = !is_kernel && stack->inside[span->record.id];
 	nest(span, span->depth ? &t->calls.items[span->parent] : NULL);
-	if (!has_child(t, call))
+	/* The next call isn't made by this one. */
+	if (call + 1 == t->calls.n || span[1].record.tid != span->record.tid ||
+	    span[1].record.start >= span->end)
 		return add_event(t, TRACE_LEAF, call, span->record.start, err);
 	place = vec_push(&stack->open);
 	if (!place)
@@ -109,16 +102,6 @@ static int enter(struct timeline *t, struct stack *stack, uint32_t call, struct 
 	if (!is_kernel)
 		stack->inside[span->record.id]++;
 	return add_event(t, TRACE_ENTER, call, span->record.start, err);
-}
-
-/* Merges the sorted runs [from, mid) and [mid, to) of events; equal times keep their order. */
-static void merge(const struct trace_event *in, size_t from, size_t mid, size_t to,
-		  struct trace_event *out)
-{
-	size_t a = from, b = mid;
-
-	for (size_t i = from; i < to; i++)
-		out[i] = b >= to || (a < mid && in[a].time <= in[b].time) ? in[a++] : in[b++];
 }
 
 /*
@@ -137,7 +120,10 @@ static int sort_events(struct timeline *t, struct uspl_err *err)
 			size_t mid = from + width < n ? from + width : n;
 			size_t to = from + 2 * width < n ? from + 2 * width : n;
 
-			merge(in, from, mid, to, out);
+			/* Merges two sorted runs; equal times keep their order. */
+			for (size_t i = from, a = from, b = mid; i < to; i++)
+				out[i] = b >= to || (a < mid && in[a].time <= in[b].time) ? in[a++]
+											  : in[b++];
 		}
 		swap = in;
 		in = out;

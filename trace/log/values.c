@@ -82,17 +82,11 @@ static bool find_name(const char *names, int64_t number, char *ret, size_t len)
 	return false;
 }
 
-static int64_t extend(uint64_t word, unsigned width)
-{
-	unsigned shift = width && width < 8 ? 64 - 8 * width : 0;
-
-	return (int64_t)(word << shift) >> shift;
-}
-
 static void add_whole(struct buf *out, const char *name, uint64_t word,
 		      const struct uspl_listen_arg *arg, const char *names)
 {
-	int64_t number = extend(word, arg->width);
+	unsigned shift = arg->width && arg->width < 8 ? 64 - 8 * arg->width : 0;
+	int64_t number = (int64_t)(word << shift) >> shift;
 	char text[128];
 
 	if (arg->kind != USPL_PROBE_SIGNED && arg->width < 8)

@@ -106,7 +106,9 @@ int zst_pack(const void *bytes, size_t len, struct buf *out, struct uspl_err *er
 	auto_zst struct zst *zst = NULL;
 	int rc = zst_new(&zst, err);
 
-	return rc ? rc : zst_add(zst, bytes, len, true, out, err);
+	if (rc)
+		return rc;
+	return zst_add(zst, bytes, len, true, out, err);
 }
 
 int zst_unpack(const char *name, const void *bytes, size_t len, struct buf *out,
