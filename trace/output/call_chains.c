@@ -61,15 +61,6 @@ static const struct symbol *symbol_of(const struct reader *reader, uint32_t id,
 	return symbol && strmap_set(by_name, name, symbol) ? symbol : NULL;
 }
 
-static const struct symbol *thread_of(const struct reader *reader, pid_t tid,
-				      struct call_chains *chains)
-{
-	char name[64];
-
-	snprintf(name, sizeof(name), "%s-%d", reader->log.comm, tid);
-	return add_symbol(chains, name, "");
-}
-
 /* What call_chains_make works on. */
 struct making {
 	const struct reader *reader;
@@ -95,11 +86,14 @@ static int enter(void *ctx, const struct trace_span *span, uint32_t *ret, struct
 	const struct reader *reader = making->reader;
 	struct call_chains *chains = making->chains;
 	const struct symbol **symbol = &making->symbols[span->record.id];
+	char thread[64];
 	uint32_t node;
 
 	if (making->thread == CALLTREE_ROOT || making->tid != span->record.tid) {
-		const struct symbol *name = thread_of(reader, span->record.tid, chains);
+		const struct symbol *name;
 
+		snprintf(thread, sizeof(thread), "%s-%d", reader->log.comm, span->record.tid);
+		name = add_symbol(chains, thread, "");
 		making->tid = span->record.tid;
 		making->thread =
 			name ? calltree_child(&chains->tree, CALLTREE_ROOT, name) : CALLTREE_ROOT;

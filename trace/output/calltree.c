@@ -80,13 +80,6 @@ void calltree_release(struct calltree *tree)
 	tree->n_slots = 0;
 }
 
-/* A name in a chain must not have the signs that part names and numbers. */
-static void add_folded_name(struct buf *out, const char *name)
-{
-	for (; *name; name++)
-		buf_addf(out, "%c", *name == ';' ? ':' : *name == ' ' ? '_' : *name);
-}
-
 static void add_folded_chain(const struct calltree *tree, uint32_t node, struct buf *out)
 {
 	const struct calltree_node *item = &tree->nodes.items[node];
@@ -95,7 +88,9 @@ static void add_folded_chain(const struct calltree *tree, uint32_t node, struct 
 		add_folded_chain(tree, item->parent, out);
 		buf_addstr(out, ";");
 	}
-	add_folded_name(out, item->symbol->name);
+	/* A name in a chain must not have the signs that part names and numbers. */
+	for (const char *name = item->symbol->name; *name; name++)
+		buf_addf(out, "%c", *name == ';' ? ':' : *name == ' ' ? '_' : *name);
 }
 
 void calltree_add_folded(const struct calltree *tree, struct buf *out)
@@ -230,19 +225,6 @@ static double percent(const struct drawing *drawing, uint64_t count)
 	return drawing->all ? 100.0 * (double)count / (double)drawing->all : 0;
 }
 
-static void add_shares(struct drawing *drawing, struct buf *out)
-{
-	qsort(drawing->shares, drawing->n_shares, sizeof(*drawing->shares), by_self);
-	buf_addstr(out, "#   SELF    TOTAL  FUNCTION\n");
-	for (size_t i = 0; i < drawing->n_shares; i++) {
-		const struct share *share = &drawing->shares[i];
-
-		if (share->symbol && share->total >= drawing->least)
-			buf_addf(out, "%7.2f%% %7.2f%%  %s\n", percent(drawing, share->self),
-				 percent(drawing, share->total), share->symbol->name);
-	}
-}
-
 typedef VEC(struct branch) branch_vec;
 
 static int by_parent_and_total(const void *a, const void *b)
@@ -311,11 +293,8 @@ static int draw(const struct calltree *tree, struct drawing *drawing, struct usp
 	drawing->shares = calloc(drawing->n_shares + 1, sizeof(*drawing->shares));
 	if (rc)
 		return rc;
-	if (!drawing->totals || !drawing->shares) {
-		rc = uspl_fail_nomem(err);
-		if (rc)
-			return rc;
-	}
+	if (!drawing->totals || !drawing->shares)
+		return uspl_fail_nomem(err);
 	share_out(drawing);
 	return 0;
 }
@@ -340,6 +319,14 @@ int calltree_add_text(const struct calltree *tree, double least, struct buf *out
 		return rc;
 	drawing.least = (uint64_t)(least * (double)drawing.all);
 	drawing.least += !drawing.least;
-	add_shares(&drawing, out);
+	qsort(drawing.shares, drawing.n_shares, sizeof(*drawing.shares), by_self);
+	buf_addstr(out, "#   SELF    TOTAL  FUNCTION\n");
+	for (size_t i = 0; i < drawing.n_shares; i++) {
+		const struct share *share = &drawing.shares[i];
+
+		if (share->symbol && share->total >= drawing.least)
+			buf_addf(out, "%7.2f%% %7.2f%%  %s\n", percent(&drawing, share->self),
+				 percent(&drawing, share->total), share->symbol->name);
+	}
 	return add_tree(&drawing, out, err);
 }

@@ -241,47 +241,22 @@ static void end_packet(struct buf *out)
 		memcpy(out->data + offsetof(struct packet_head, bits), bits, sizeof(bits));
 }
 
-static void add_kernel_entry(const struct reader *reader, const struct trace_span *span,
-			     const struct kernel_event *event, struct buf *out)
+static void add_entry(const struct reader *reader, const struct trace_span *span, struct buf *out)
 {
 	static const uint8_t ids[KERNEL_KINDS] = { EVENT_SYSCALL_ENTRY, EVENT_SCHED_OUT,
 						   EVENT_FAULT_ENTRY };
-	uint8_t why = event->flags & KERNEL_PREEMPTED ? 1 : 0;
-
-	add_head(out, ids[event->kind], time_ns(reader, span->record.start));
-	if (event->kind == KERNEL_OFF)
-		buf_add(out, &why, sizeof(why));
-	if (event->kind == KERNEL_FAULT)
-		buf_add(out, &event->value, sizeof(event->value));
-	else
-		buf_add(out, &event->nr, sizeof(event->nr));
-	buf_add(out, &event->cpu, sizeof(event->cpu));
-}
-
-static void add_kernel_exit(const struct reader *reader, const struct trace_span *span,
-			    const struct kernel_event *event, struct buf *out)
-{
-	static const uint8_t ids[KERNEL_KINDS] = { EVENT_SYSCALL_EXIT, EVENT_SCHED_IN,
-						   EVENT_FAULT_EXIT };
-	uint8_t ended = event->flags & KERNEL_OPEN ? 2 : event->flags & KERNEL_UNDONE ? 1 : 0;
-	uint8_t served = event->flags & KERNEL_UNDONE ? 2 : event->flags & KERNEL_MAJOR ? 1 : 0;
-
-	add_head(out, ids[event->kind], time_ns(reader, span->end));
-	if (event->kind == KERNEL_SYSCALL) {
-		buf_add(out, &event->nr, sizeof(event->nr));
-		buf_add(out, &event->value, sizeof(event->value));
-		buf_add(out, &ended, sizeof(ended));
-	} else if (event->kind == KERNEL_FAULT) {
-		buf_add(out, &served, sizeof(served));
-	}
-}
-
-static void add_entry(const struct reader *reader, const struct trace_span *span, struct buf *out)
-{
 	const struct kernel_event *event = trace_kernel(&reader->log, &span->record);
+	uint8_t why = event && event->flags & KERNEL_PREEMPTED ? 1 : 0;
 
 	if (event) {
-		add_kernel_entry(reader, span, event, out);
+		add_head(out, ids[event->kind], time_ns(reader, span->record.start));
+		if (event->kind == KERNEL_OFF)
+			buf_add(out, &why, sizeof(why));
+		if (event->kind == KERNEL_FAULT)
+			buf_add(out, &event->value, sizeof(event->value));
+		else
+			buf_add(out, &event->nr, sizeof(event->nr));
+		buf_add(out, &event->cpu, sizeof(event->cpu));
 		return;
 	}
 	add_head(out, EVENT_ENTRY, time_ns(reader, span->record.start));
@@ -290,11 +265,23 @@ static void add_entry(const struct reader *reader, const struct trace_span *span
 
 static void add_exit(const struct reader *reader, const struct trace_span *span, struct buf *out)
 {
+	static const uint8_t ids[KERNEL_KINDS] = { EVENT_SYSCALL_EXIT, EVENT_SCHED_IN,
+						   EVENT_FAULT_EXIT };
 	const struct kernel_event *event = trace_kernel(&reader->log, &span->record);
+	uint32_t flags = event ? event->flags : 0;
+	uint8_t ended = flags & KERNEL_OPEN ? 2 : flags & KERNEL_UNDONE ? 1 : 0;
+	uint8_t served = flags & KERNEL_UNDONE ? 2 : flags & KERNEL_MAJOR ? 1 : 0;
 	uint8_t how = (uint8_t)span->record.how;
 
 	if (event) {
-		add_kernel_exit(reader, span, event, out);
+		add_head(out, ids[event->kind], time_ns(reader, span->end));
+		if (event->kind == KERNEL_SYSCALL) {
+			buf_add(out, &event->nr, sizeof(event->nr));
+			buf_add(out, &event->value, sizeof(event->value));
+			buf_add(out, &ended, sizeof(ended));
+		} else if (event->kind == KERNEL_FAULT) {
+			buf_add(out, &served, sizeof(served));
+		}
 		return;
 	}
 	add_head(out, EVENT_EXIT, time_ns(reader, span->end));
@@ -343,21 +330,10 @@ static void add_mark(const struct reader *reader, const struct mark_line *line, 
 	buf_add(out, line->message, strlen(line->message) + 1);
 }
 
-static int write_marks(const struct reader *reader, const char *dir, struct uspl_err *err)
-{
-	auto_buf struct buf out = { 0 };
-
-	if (!marks_count(reader))
-		return 0;
-	begin_packet(&out, STREAM_MARKERS, reader->log.pid, 0);
-	marks_print(reader, 0, UINT64_MAX, add_mark, &out);
-	end_packet(&out);
-	return write_in(dir, "markers", &out, err);
-}
-
 int ctf_write(struct reader *reader, const char *dir, struct uspl_err *err)
 {
 	const struct timeline *timeline = &reader->timeline;
+	auto_buf struct buf marks = { 0 };
 	int rc;
 
 	if (mkdir(dir, 0777) != 0)
@@ -371,5 +347,10 @@ int ctf_write(struct reader *reader, const char *dir, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
-	return write_marks(reader, dir, err);
+	if (!marks_count(reader))
+		return 0;
+	begin_packet(&marks, STREAM_MARKERS, reader->log.pid, 0);
+	marks_print(reader, 0, UINT64_MAX, add_mark, &marks);
+	end_packet(&marks);
+	return write_in(dir, "markers", &marks, err);
 }

@@ -77,20 +77,11 @@ static void add_label(struct buf *out, const char *name, double width)
 	out->oom |= shown.oom;
 }
 
-/* Warm colours, the same for the same name. */
-static void add_colour(struct buf *out, const char *name)
-{
-	uint32_t hash = 0;
-
-	for (; *name; name++)
-		hash = hash * 31 + (unsigned char)*name;
-	buf_addf(out, "rgb(%u,%u,%u)", 215 + hash % 40, 110 + (hash >> 8) % 100, (hash >> 16) % 70);
-}
-
 static void add_frame(const struct picture *picture, size_t i, struct buf *out)
 {
 	const struct calltree_node *node = &picture->tree->nodes.items[i];
 	const struct place *place = &picture->places[i];
+	uint32_t hash = 0;
 	double y = HEAD + (double)(picture->deepest - place->depth) * ROW;
 
 	buf_addstr(out, "<g><title>");
@@ -105,7 +96,10 @@ static void add_frame(const struct picture *picture, size_t i, struct buf *out)
 		 picture->unit);
 	buf_addf(out, "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" fill=\"", place->x,
 		 y, place->width, ROW - 1);
-	add_colour(out, node->symbol->name);
+	/* Warm colours, the same for the same name. */
+	for (const char *name = node->symbol->name; *name; name++)
+		hash = hash * 31 + (unsigned char)*name;
+	buf_addf(out, "rgb(%u,%u,%u)", 215 + hash % 40, 110 + (hash >> 8) % 100, (hash >> 16) % 70);
 	buf_addf(out, "\"/><text x=\"%.2f\" y=\"%.0f\">", place->x + 3, y + 12);
 	add_label(out, node->symbol->name, place->width);
 	buf_addstr(out, "</text></g>\n");

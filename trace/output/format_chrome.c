@@ -37,19 +37,6 @@ static void begin(const struct reader *reader, struct buf *out)
 	add_name(reader, 0, reader->log.comm, out);
 }
 
-/*
- * What is nested must be so in the printed digits, too: both ends are rounded, and the duration is
- * what lies between.
- */
-static void add_duration(const struct trace_log *log, const struct trace_span *span,
-			 struct json *json)
-{
-	double start = trace_us(log, span->record.start - log->start_ticks);
-	double end = trace_us(log, span->end - log->start_ticks);
-
-	json_decimal(json, "dur", (nearbyint(end * 1000) - nearbyint(start * 1000)) / 1000, 3);
-}
-
 /* What else is known of a call, or of what the kernel has told. */
 static void add_args(const struct trace_log *log, const struct trace_record *record,
 		     const struct kernel_event *kernel, struct json *json)
@@ -81,6 +68,8 @@ static void add_span(const struct reader *reader, const struct trace_span *span,
 	const struct trace_log *log = &reader->log;
 	const struct trace_record *record = &span->record;
 	const struct kernel_event *kernel = trace_kernel(log, record);
+	double start = trace_us(log, record->start - log->start_ticks);
+	double end = trace_us(log, span->end - log->start_ticks);
 	auto_json struct json json = { 0 };
 	char buf[NAME_MAX_LEN];
 
@@ -92,9 +81,14 @@ static void add_span(const struct reader *reader, const struct trace_span *span,
 	json_string(&json, "ph", record->end ? "X" : "i");
 	json_number(&json, "pid", log->pid);
 	json_number(&json, "tid", record->tid);
-	json_decimal(&json, "ts", trace_us(log, record->start - log->start_ticks), 3);
+	json_decimal(&json, "ts", start, 3);
+	/*
+	 * What is nested must be so in the printed digits, too: both ends are rounded, and the
+	 * duration is what lies between.
+	 */
 	if (record->end)
-		add_duration(log, span, &json);
+		json_decimal(&json, "dur", (nearbyint(end * 1000) - nearbyint(start * 1000)) / 1000,
+			     3);
 	else
 		json_string(&json, "s", "t");
 	add_args(log, record, kernel, &json);

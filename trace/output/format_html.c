@@ -106,12 +106,6 @@ static void add_names(const struct reader *reader, struct places *places, struct
 	json_number(json, "functions", n);
 }
 
-static unsigned flags_of(const struct trace_record *record)
-{
-	return (record->how == TRACE_LEFT ? LEFT : 0) | (record->how == TRACE_OPEN ? OPEN : 0) |
-	       (record->cut ? CUT : 0);
-}
-
 /* The calls from `from` on that are one thread's; `to` is behind the last. */
 static void add_thread(const struct reader *reader, const struct places *places, size_t from,
 		       size_t to, struct json *json)
@@ -133,12 +127,15 @@ static void add_thread(const struct reader *reader, const struct places *places,
 				       : places->by_id[record->id];
 		int64_t start = trace_whole_ns(log, record->start - log->start_ticks);
 		int64_t end = trace_whole_ns(log, calls[i].end - log->start_ticks);
+		unsigned flags;
 
 		if (log->depth && calls[i].depth >= log->depth)
 			continue;
+		flags = (record->how == TRACE_LEFT ? LEFT : 0) |
+			(record->how == TRACE_OPEN ? OPEN : 0) | (record->cut ? CUT : 0);
 		/* By hand: there may be millions. */
 		buf_addf(&json->buf, "%s%u,%" PRId64 ",%" PRId64 ",%u", comma, place,
-			 start - before, end - start, calls[i].depth << 3 | flags_of(record));
+			 start - before, end - start, calls[i].depth << 3 | flags);
 		before = start;
 		comma = ",";
 	}

@@ -30,26 +30,15 @@ static void add_function(const struct trace_log *log, const struct trace_record 
 	values_add_json(log, record->result, "result", json);
 }
 
-static void add_kernel(const struct kernel_event *kernel, struct json *json)
-{
-	static const char *const kinds[KERNEL_KINDS] = { "syscall", "off", "fault" };
-	char buf[NAME_MAX_LEN];
-
-	json_string(json, "kind", kinds[kernel->kind]);
-	json_string(json, "name",
-		    kernel->kind == KERNEL_SYSCALL
-			    ? kernel_syscall_name(kernel->nr, buf, sizeof(buf))
-			    : kernel_event_name(kernel, buf, sizeof(buf)));
-	kernel_event_add_json(kernel, json);
-}
-
 /* A call; what the kernel has told stands among the calls, by its beginning. */
 static void add_span(const struct reader *reader, const struct trace_span *span, struct buf *out)
 {
+	static const char *const kinds[KERNEL_KINDS] = { "syscall", "off", "fault" };
 	const struct trace_log *log = &reader->log;
 	const struct trace_record *record = &span->record;
 	const struct kernel_event *kernel = trace_kernel(log, record);
 	auto_json struct json json = { 0 };
+	char buf[NAME_MAX_LEN];
 
 	json_open(&json, NULL, '{');
 	json_number(&json, "tid", record->tid);
@@ -64,10 +53,16 @@ static void add_span(const struct reader *reader, const struct trace_span *span,
 		json_truth(&json, "cut", true);
 	if (record->cpu >= 0)
 		json_number(&json, "cpu", record->cpu);
-	if (kernel)
-		add_kernel(kernel, &json);
-	else
+	if (kernel) {
+		json_string(&json, "kind", kinds[kernel->kind]);
+		json_string(&json, "name",
+			    kernel->kind == KERNEL_SYSCALL
+				    ? kernel_syscall_name(kernel->nr, buf, sizeof(buf))
+				    : kernel_event_name(kernel, buf, sizeof(buf)));
+		kernel_event_add_json(kernel, &json);
+	} else {
 		add_function(log, record, &json);
+	}
 	json_close(&json, '}');
 	buf_addf(out, "%s\n", json_text(&json));
 }

@@ -101,7 +101,9 @@ int reader_hold(struct reader *reader, struct uspl_err *err)
 	if (!view->session.regions.n)
 		return 0;
 	rc = hold_memory(view->proc, view->session.regions.items[0].head.rings, err);
-	return rc ? rc : hold_files(view->proc, &view->modules, err);
+	if (rc)
+		return rc;
+	return hold_files(view->proc, &view->modules, err);
 }
 
 /* True if it is over, and what was recorded is held. */
@@ -221,18 +223,6 @@ static int find_rings(struct reader *reader, const struct uspl_trace_region *hea
 	return 0;
 }
 
-/* Keeps what had been recorded when the snapshot was taken. */
-static void keep_snapshot(struct reader *reader)
-{
-	const struct trace_record *record;
-	size_t n = 0;
-
-	vec_for_each (&reader->records, record)
-		if ((record->end ? record->end : record->start) <= reader->config.head.snap_at)
-			reader->records.items[n++] = *record;
-	reader->records.n = n;
-}
-
 /* Those of the calls which were open that have not ended since. */
 static int take_open(struct reader *reader, struct uspl_err *err)
 {
@@ -348,7 +338,9 @@ static int put_in_order(struct reader *reader, struct uspl_err *err)
 /* Calls of functions. */
 static int read_calls(struct reader *reader, struct uspl_err *err)
 {
+	const struct trace_record *record;
 	const struct trace_ring *ring;
+	size_t n = 0;
 	int rc, kernel_rc;
 
 	reader->records.n = 0;
@@ -376,8 +368,14 @@ static int read_calls(struct reader *reader, struct uspl_err *err)
 	rc = values_attach(&reader->values, &reader->config, &reader->records, err);
 	if (rc)
 		return rc;
-	if (reader->only_snapshot)
-		keep_snapshot(reader);
+	if (reader->only_snapshot) {
+		/* Keeps what had been recorded when the snapshot was taken. */
+		vec_for_each (&reader->records, record)
+			if ((record->end ? record->end : record->start) <=
+			    reader->config.head.snap_at)
+				reader->records.items[n++] = *record;
+		reader->records.n = n;
+	}
 	return put_in_order(reader, err);
 }
 
@@ -399,45 +397,24 @@ static int read_new(struct reader *reader, struct uspl_err *err)
 	return thread_names_read(reader->view.proc, &reader->threads, err);
 }
 
-/* Reads what is new, and puts it in order. */
-static int read_rings(struct reader *reader, struct uspl_err *err)
+int reader_read(struct reader *reader, struct uspl_err *err)
 {
-	const struct trace_clocks start = start_of(reader);
-	struct trace_clocks now;
-	int rc = read_new(reader, err);
+	struct trace_clocks start, now;
+	int rc;
 
+	if (reader_is_file(reader))
+		return put_in_order(reader, err);
+	start = start_of(reader);
+	rc = read_new(reader, err);
 	clocks_read(&now);
 	reader->log.ns_per_tick = clocks_ns_per_tick(&start, &now);
 	return rc;
 }
 
-int reader_read(struct reader *reader, struct uspl_err *err)
-{
-	if (!reader_is_file(reader))
-		return read_rings(reader, err);
-	return put_in_order(reader, err);
-}
-
-/* Libraries that weren't there from the beginning on. */
-static void add_opened(const struct reader *reader, struct buf *out)
+void reader_add_losses(const struct reader *reader, struct buf *out)
 {
 	const struct trace_session *session = &reader->view.session;
 	const struct trace_region *region;
-
-	vec_for_each (&session->regions, region) {
-		uint64_t ticks =
-			region->head.start_ticks - session->regions.items[0].head.start_ticks;
-
-		if (ticks)
-			buf_addf(out,
-				 "# '%s' was opened later: its calls are recorded from %.6f s on\n",
-				 region->module_name,
-				 (double)ticks * reader->log.ns_per_tick / 1e9);
-	}
-}
-
-void reader_add_losses(const struct reader *reader, struct buf *out)
-{
 	auto_buf struct buf cuts = { 0 };
 
 	if (reader->log.overwritten)
@@ -452,7 +429,17 @@ void reader_add_losses(const struct reader *reader, struct buf *out)
 	if (reader->kernel.lost)
 		buf_addf(out, "# %llu notes of the kernel could not be kept\n",
 			 (unsigned long long)reader->kernel.lost);
-	add_opened(reader, out);
+	/* Libraries that weren't there from the beginning on. */
+	vec_for_each (&session->regions, region) {
+		uint64_t ticks =
+			region->head.start_ticks - session->regions.items[0].head.start_ticks;
+
+		if (ticks)
+			buf_addf(out,
+				 "# '%s' was opened later: its calls are recorded from %.6f s on\n",
+				 region->module_name,
+				 (double)ticks * reader->log.ns_per_tick / 1e9);
+	}
 	if (mark_cuts_add(&reader->marks.cuts, &cuts))
 		buf_addf(out, "# %s\n", buf_str(&cuts));
 }

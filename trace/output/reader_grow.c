@@ -12,17 +12,6 @@ static uint32_t last_id(const struct trace_session *session)
 	return last ? last->head.first_id + (uint32_t)last->sites.n - 1 : 0;
 }
 
-static bool knows_all(const struct reader *reader)
-{
-	uint32_t last = last_id(&reader->view.session);
-	const struct trace_record *record;
-
-	vec_for_each (&reader->records, record)
-		if (record->id > last)
-			return false;
-	return true;
-}
-
 /* The session as it is now: the same, with more parts. */
 static int read_again(struct reader *reader, struct uspl_err *err)
 {
@@ -55,12 +44,15 @@ static int read_again(struct reader *reader, struct uspl_err *err)
 
 int reader_grow(struct reader *reader, struct uspl_err *err)
 {
-	uint32_t last;
+	uint32_t last = last_id(&reader->view.session);
 	size_t n = 0;
 	const struct trace_record *record;
 
-	if (knows_all(reader))
+	vec_for_each (&reader->records, record)
+		n += record->id <= last;
+	if (n == reader->records.n)
 		return 0;
+	n = 0;
 	if (!proc_is_over(reader->view.proc)) {
 		int rc = read_again(reader, err);
 

@@ -79,24 +79,11 @@ static double ns_of(const struct reader *reader, const struct totals *totals, en
 	return report_value(totals, key) * (key == REPORT_CALLS ? 1 : reader->log.ns_per_tick);
 }
 
-static int add_pair(const struct diff *diff, const struct totals *now, const struct totals *before,
-		    enum report_key key, pair_vec *pairs, struct uspl_err *err)
-{
-	struct pair *pair = vec_push(pairs);
-	double difference = ns_of(diff->now, now, key) - ns_of(diff->before, before, key);
-
-	if (!pair)
-		return uspl_fail_nomem(err);
-	*pair = (struct pair){ now, before, difference < 0 ? -difference : difference };
-	return 0;
-}
-
 /* Merges both sorted lists. Of several functions of one name the first belongs to the first. */
 static int pair_up(const struct diff *diff, const named_vec *now, const named_vec *before,
 		   enum report_key key, pair_vec *pairs, struct uspl_err *err)
 {
 	size_t i = 0, j = 0;
-	int rc;
 
 	while (i < now->n || j < before->n) {
 		int order = i == now->n      ? 1
@@ -104,10 +91,12 @@ static int pair_up(const struct diff *diff, const named_vec *now, const named_ve
 					     : by_name(&now->items[i], &before->items[j]);
 		const struct totals *new = order <= 0 ? now->items[i++].totals : NULL;
 		const struct totals *old = order >= 0 ? before->items[j++].totals : NULL;
+		struct pair *pair = vec_push(pairs);
+		double difference = ns_of(diff->now, new, key) - ns_of(diff->before, old, key);
 
-		rc = add_pair(diff, new, old, key, pairs, err);
-		if (rc)
-			return rc;
+		if (!pair)
+			return uspl_fail_nomem(err);
+		*pair = (struct pair){ new, old, difference < 0 ? -difference : difference };
 	}
 	return 0;
 }

@@ -86,21 +86,13 @@ static void print_more(const struct reader *reader, const struct totals *totals)
 		       (double)totals->open_max * reader->log.ns_per_tick / 1e3);
 }
 
-/* The end of a line: the function, and where it is. */
-static void print_function(struct reader *reader, uint32_t id, const struct report_style *style)
-{
-	char buf[NAME_MAX_LEN];
-	const char *line = style->lines ? names_line(&reader->names, id) : NULL;
-
-	printf("  %s%s%s%s\n", names_of(&reader->names, id, buf, sizeof(buf)), line ? " (" : "",
-	       line ? line : "", line ? ")" : "");
-}
-
 static void print_text(struct reader *reader, const totals_vec *all,
 		       const struct report_style *style)
 {
 	double us = reader->log.ns_per_tick / 1e3;
+	char buf[NAME_MAX_LEN];
 	const struct totals *totals;
+	const char *line;
 
 	if (style->entries)
 		printf("%10s  %s\n", "CALLS", "FUNCTION");
@@ -116,7 +108,9 @@ static void print_text(struct reader *reader, const totals_vec *all,
 			       (double)totals->total * us, (double)totals->self * us,
 			       (double)totals->min * us, totals_average(totals) * us,
 			       (double)totals->p99 * us, (double)totals->max * us);
-		print_function(reader, totals->id, style);
+		line = style->lines ? names_line(&reader->names, totals->id) : NULL;
+		printf("  %s%s%s%s\n", names_of(&reader->names, totals->id, buf, sizeof(buf)),
+		       line ? " (" : "", line ? line : "", line ? ")" : "");
 	}
 	vec_for_each (all, totals)
 		print_more(reader, totals);
@@ -156,26 +150,6 @@ void report_add_numbers(const struct reader *reader, const struct totals *totals
 	json_ns(json, "max_ns", (double)totals->max * ns);
 }
 
-static void print_json(struct reader *reader, const struct totals *totals,
-		       const struct report_style *style)
-{
-	auto_json struct json json = { 0 };
-
-	json_open(&json, NULL, '{');
-	if (style->relation)
-		json_string(&json, "relation", style->relation);
-	report_add_function(reader, totals->id, style, &json);
-	report_add_numbers(reader, totals, style->entries, &json);
-	if (!style->entries) {
-		json_number(&json, "left", (int64_t)totals->left);
-		json_number(&json, "cut", (int64_t)totals->cut);
-		json_number(&json, "open", (int64_t)totals->open);
-		json_ns(&json, "open_ns", (double)totals->open_max * reader->log.ns_per_tick);
-	}
-	json_close(&json, '}');
-	printf("%s\n", json_text(&json));
-}
-
 void report_print(struct reader *reader, const totals_vec *all, const struct report_style *style)
 {
 	const struct totals *totals;
@@ -184,6 +158,22 @@ void report_print(struct reader *reader, const totals_vec *all, const struct rep
 		print_text(reader, all, style);
 		return;
 	}
-	vec_for_each (all, totals)
-		print_json(reader, totals, style);
+	vec_for_each (all, totals) {
+		auto_json struct json json = { 0 };
+
+		json_open(&json, NULL, '{');
+		if (style->relation)
+			json_string(&json, "relation", style->relation);
+		report_add_function(reader, totals->id, style, &json);
+		report_add_numbers(reader, totals, style->entries, &json);
+		if (!style->entries) {
+			json_number(&json, "left", (int64_t)totals->left);
+			json_number(&json, "cut", (int64_t)totals->cut);
+			json_number(&json, "open", (int64_t)totals->open);
+			json_ns(&json, "open_ns",
+				(double)totals->open_max * reader->log.ns_per_tick);
+		}
+		json_close(&json, '}');
+		printf("%s\n", json_text(&json));
+	}
 }
