@@ -6,21 +6,6 @@
 #include "proc/resident.h"
 #include "uspl/listen_abi.h"
 
-/* A piece of the leaves, which stand for memory as runtime/listen/alloc.c says. */
-static bool visit_piece(const struct uspl_alloc *own, const struct resident *walk,
-			bool (*visit)(void *ctx, taddr addr, uint64_t word), void *ctx)
-{
-	for (size_t i = 0; i < walk->n; i++) {
-		uint64_t at = walk->at + i * sizeof(uint64_t) - own->leaves;
-		uint64_t chunk = own->chunks[at / USPL_ALLOC_LEAF % USPL_ALLOC_CHUNKS];
-		taddr addr = ((chunk - 1) << USPL_ALLOC_CHUNK_SHIFT) + at % USPL_ALLOC_LEAF;
-
-		if (walk->words[i] && chunk && !visit(ctx, addr, walk->words[i]))
-			return false;
-	}
-	return true;
-}
-
 int alloc_blocks(const struct proc *proc, const struct uspl_alloc *own,
 		 bool (*visit)(void *ctx, taddr addr, uint64_t word), void *ctx,
 		 struct uspl_err *err)
@@ -38,7 +23,14 @@ int alloc_blocks(const struct proc *proc, const struct uspl_alloc *own,
 	if (rc)
 		return rc;
 	while (resident_next(&walk))
-		if (!visit_piece(own, &walk, visit, ctx))
-			return uspl_fail_nomem(err);
+		/* A piece of the leaves, which stand for memory as runtime/listen/alloc.c says. */
+		for (size_t i = 0; i < walk.n; i++) {
+			uint64_t at = walk.at + i * sizeof(uint64_t) - own->leaves;
+			uint64_t chunk = own->chunks[at / USPL_ALLOC_LEAF % USPL_ALLOC_CHUNKS];
+			taddr addr = ((chunk - 1) << USPL_ALLOC_CHUNK_SHIFT) + at % USPL_ALLOC_LEAF;
+
+			if (walk.words[i] && chunk && !visit(ctx, addr, walk.words[i]))
+				return uspl_fail_nomem(err);
+		}
 	return 0;
 }

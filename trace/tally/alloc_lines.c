@@ -35,30 +35,6 @@ static void add_sums(const struct tally *tally, const struct alloc_sums *sums, s
 			 sums->heap, sums->heap_live, alloc_fragmentation(sums));
 }
 
-static void add_site(struct tally *tally, const struct alloc_sums *sums,
-		     const struct alloc_site *site, struct buf *out)
-{
-	double age = alloc_site_oldest(sums, site);
-	char oldest[32] = "-";
-
-	if (age >= 0)
-		snprintf(oldest, sizeof(oldest), "%.0f s", age);
-	buf_addf(out, "%14" PRIu64 " %10" PRIu64 " %16" PRIu64 " %12" PRIu64 " %10.0f %9s  ",
-		 alloc_site_live(site), site->sum.blocks - site->sum.freed_blocks, site->sum.bytes,
-		 site->sum.blocks, (double)site->sum.blocks / seconds(tally), oldest);
-	if (site->caller)
-		places_add_caller(&tally->places, site->caller, out);
-	buf_addstr(out, "\n");
-}
-
-static void add_sizes(const struct alloc_sums *sums, struct buf *out)
-{
-	buf_addf(out, "%14s %10s\n", "SIZE BELOW", "BLOCKS");
-	for (size_t i = 0; i < USPL_ALLOC_SIZES; i++)
-		if (sums->sizes[i])
-			buf_addf(out, "%14llu %10" PRIu64 "\n", 1ull << i, sums->sizes[i]);
-}
-
 /* What was found; then a line for each site that has leaks. */
 static void add_leaks(struct tally *tally, const struct alloc_sums *sums, struct buf *out)
 {
@@ -89,11 +65,28 @@ void alloc_add_text(struct tally *tally, const struct alloc_sums *sums, struct b
 		add_leaks(tally, sums, out);
 	buf_addf(out, "%14s %10s %16s %12s %10s %9s  %s\n", "LIVE BYTES", "BLOCKS", "BYTES",
 		 "CALLS", "CALLS/s", "OLDEST", "CALL SITE");
-	for (size_t i = 0; i < sums->n_sites && i < SITES_SHOWN; i++)
-		add_site(tally, sums, &sums->sites[i], out);
+	for (size_t i = 0; i < sums->n_sites && i < SITES_SHOWN; i++) {
+		const struct alloc_site *site = &sums->sites[i];
+		double age = alloc_site_oldest(sums, site);
+		char oldest[32] = "-";
+
+		if (age >= 0)
+			snprintf(oldest, sizeof(oldest), "%.0f s", age);
+		buf_addf(out,
+			 "%14" PRIu64 " %10" PRIu64 " %16" PRIu64 " %12" PRIu64 " %10.0f %9s  ",
+			 alloc_site_live(site), site->sum.blocks - site->sum.freed_blocks,
+			 site->sum.bytes, site->sum.blocks,
+			 (double)site->sum.blocks / seconds(tally), oldest);
+		if (site->caller)
+			places_add_caller(&tally->places, site->caller, out);
+		buf_addstr(out, "\n");
+	}
 	if (sums->n_sites > SITES_SHOWN)
 		buf_addf(out, "# and %zu call sites with less\n", sums->n_sites - SITES_SHOWN);
-	add_sizes(sums, out);
+	buf_addf(out, "%14s %10s\n", "SIZE BELOW", "BLOCKS");
+	for (size_t i = 0; i < USPL_ALLOC_SIZES; i++)
+		if (sums->sizes[i])
+			buf_addf(out, "%14llu %10" PRIu64 "\n", 1ull << i, sums->sizes[i]);
 }
 
 static void json_add_leaked(const struct leak_sum *leaked, struct json *json)
@@ -124,28 +117,6 @@ static void json_add_sums(const struct tally *tally, const struct alloc_sums *su
 	json_close(json, '}');
 }
 
-static void json_add_site(struct tally *tally, const struct alloc_sums *sums,
-			  const struct alloc_site *site, struct json *json)
-{
-	auto_buf struct buf place = { 0 };
-	double age = alloc_site_oldest(sums, site);
-
-	if (site->caller)
-		places_add_caller(&tally->places, site->caller, &place);
-	json_open(json, NULL, '{');
-	json_string(json, "site", buf_str(&place));
-	json_number(json, "live_bytes", (int64_t)alloc_site_live(site));
-	json_number(json, "live_blocks", (int64_t)(site->sum.blocks - site->sum.freed_blocks));
-	json_number(json, "bytes", (int64_t)site->sum.bytes);
-	json_number(json, "calls", (int64_t)site->sum.blocks);
-	json_decimal(json, "calls_per_second", (double)site->sum.blocks / seconds(tally), 1);
-	if (age >= 0)
-		json_decimal(json, "oldest_s", age, 1);
-	if (tally->opts->leaks)
-		json_add_leaked(&site->leaked, json);
-	json_close(json, '}');
-}
-
 void alloc_add_json(struct tally *tally, const struct alloc_sums *sums, struct buf *out)
 {
 	auto_json struct json json = { 0 };
@@ -153,7 +124,26 @@ void alloc_add_json(struct tally *tally, const struct alloc_sums *sums, struct b
 	json_add_sums(tally, sums, &json);
 	tally_take_json(&json, out);
 	for (size_t i = 0; i < sums->n_sites; i++) {
-		json_add_site(tally, sums, &sums->sites[i], &json);
+		const struct alloc_site *site = &sums->sites[i];
+		double age = alloc_site_oldest(sums, site);
+		auto_buf struct buf place = { 0 };
+
+		if (site->caller)
+			places_add_caller(&tally->places, site->caller, &place);
+		json_open(&json, NULL, '{');
+		json_string(&json, "site", buf_str(&place));
+		json_number(&json, "live_bytes", (int64_t)alloc_site_live(site));
+		json_number(&json, "live_blocks",
+			    (int64_t)(site->sum.blocks - site->sum.freed_blocks));
+		json_number(&json, "bytes", (int64_t)site->sum.bytes);
+		json_number(&json, "calls", (int64_t)site->sum.blocks);
+		json_decimal(&json, "calls_per_second", (double)site->sum.blocks / seconds(tally),
+			     1);
+		if (age >= 0)
+			json_decimal(&json, "oldest_s", age, 1);
+		if (tally->opts->leaks)
+			json_add_leaked(&site->leaked, &json);
+		json_close(&json, '}');
 		tally_take_json(&json, out);
 	}
 	for (size_t i = 0; i < USPL_ALLOC_SIZES; i++) {

@@ -89,36 +89,11 @@ static int by_live(const void *a, const void *b)
 	return x->sum.bytes > y->sum.bytes ? -1 : x->sum.bytes < y->sum.bytes;
 }
 
-/* Puts those in front that were called. */
-static void sort_sites(struct alloc_sums *sums)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < USPL_ALLOC_SITES; i++)
-		if (sums->sites[i].sum.blocks)
-			sums->sites[n++] = sums->sites[i];
-	qsort(sums->sites, n, sizeof(*sums->sites), by_live);
-	sums->n_sites = n;
-}
-
-static int find_leaks(struct alloc_sums *sums, struct uspl_err *err)
-{
-	auto_free struct leaks *leaks = calloc(1, sizeof(*leaks));
-	int rc = leaks ? leaks_find(sums->tally->view.proc->pid, &sums->own, leaks, err)
-		       : uspl_fail_nomem(err);
-
-	if (rc)
-		return rc;
-	sums->leaks = leaks->sum;
-	sums->leaks_stop_us = leaks->stop_us;
-	for (size_t i = 0; i < USPL_ALLOC_SITES; i++)
-		sums->sites[i].leaked = leaks->sites[i];
-	return 0;
-}
-
 int alloc_sums_read(const struct tally *tally, struct alloc_sums **ret, struct uspl_err *err)
 {
 	auto_alloc_sums struct alloc_sums *sums = calloc(1, sizeof(*sums));
+	auto_free struct leaks *leaks = NULL;
+	size_t n = 0;
 	int rc;
 
 	if (!sums)
@@ -128,11 +103,23 @@ int alloc_sums_read(const struct tally *tally, struct alloc_sums **ret, struct u
 	if (rc)
 		return rc;
 	if (tally->opts->leaks) {
-		rc = find_leaks(sums, err);
+		leaks = calloc(1, sizeof(*leaks));
+		if (!leaks)
+			return uspl_fail_nomem(err);
+		rc = leaks_find(tally->view.proc->pid, &sums->own, leaks, err);
 		if (rc)
 			return rc;
+		sums->leaks = leaks->sum;
+		sums->leaks_stop_us = leaks->stop_us;
+		for (size_t i = 0; i < USPL_ALLOC_SITES; i++)
+			sums->sites[i].leaked = leaks->sites[i];
 	}
-	sort_sites(sums);
+	/* Puts those in front that were called. */
+	for (size_t i = 0; i < USPL_ALLOC_SITES; i++)
+		if (sums->sites[i].sum.blocks)
+			sums->sites[n++] = sums->sites[i];
+	qsort(sums->sites, n, sizeof(*sums->sites), by_live);
+	sums->n_sites = n;
 	*ret = take_ptr(sums);
 	return 0;
 }

@@ -98,20 +98,9 @@ static uint64_t bound_of(size_t bucket)
 	return 1ull << (USPL_SUMS_FIRST_LOG + bucket);
 }
 
-static void add_bound(size_t bucket, struct buf *out)
-{
-	static const char *const units[] = { "ns", "us", "ms", "s" };
-	bool last = bucket == USPL_SUMS_BUCKETS - 1;
-	double bound = (double)bound_of(last ? bucket - 1 : bucket);
-	size_t unit = 0;
-
-	for (; bound >= 1000 && unit < ARRAY_SIZE(units) - 1; unit++)
-		bound /= 1000;
-	buf_addf(out, "%15s %6.4g %-2s", last ? "from" : "below", bound, units[unit]);
-}
-
 static void add_histogram(const struct call_sum *sum, struct buf *out)
 {
+	static const char *const units[] = { "ns", "us", "ms", "s" };
 	const uint64_t *buckets = sum->cell.buckets;
 	size_t first = 0, end = USPL_SUMS_BUCKETS;
 	uint64_t most = 1;
@@ -124,8 +113,13 @@ static void add_histogram(const struct call_sum *sum, struct buf *out)
 		most = buckets[i] > most ? buckets[i] : most;
 	for (size_t i = first; i < end; i++) {
 		int len = (int)((double)buckets[i] / (double)most * BAR_LEN);
+		bool last = i == USPL_SUMS_BUCKETS - 1;
+		double bound = (double)bound_of(last ? i - 1 : i);
+		size_t unit = 0;
 
-		add_bound(i, out);
+		for (; bound >= 1000 && unit < ARRAY_SIZE(units) - 1; unit++)
+			bound /= 1000;
+		buf_addf(out, "%15s %6.4g %-2s", last ? "from" : "below", bound, units[unit]);
 		buf_addf(out, " %12" PRIu64 " |%-*.*s|\n", buckets[i], BAR_LEN, len,
 			 "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@");
 	}

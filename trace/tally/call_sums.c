@@ -62,19 +62,6 @@ static int find_tables(struct reading *reading, struct uspl_err *err)
 	return 0;
 }
 
-/* The row of a thread's function; rows come in their order. NULL: out of memory. */
-static struct call_sum *row_of(struct call_sums *sums, uint32_t thread, uint32_t id)
-{
-	struct call_sum *last = sums->rows.n ? &sums->rows.items[sums->rows.n - 1] : NULL;
-
-	if (last && last->thread == thread && last->id == id)
-		return last;
-	last = vec_push(&sums->rows);
-	if (last)
-		*last = (struct call_sum){ .id = id, .thread = thread };
-	return last;
-}
-
 /* One word of a table. */
 static int take_word(struct reading *reading, taddr at, uint64_t word, struct uspl_err *err)
 {
@@ -82,13 +69,19 @@ static int take_word(struct reading *reading, taddr at, uint64_t word, struct us
 	uint32_t thread = (uint32_t)(off / reading->table_len);
 	uint64_t in_table = off % reading->table_len, in_cell = in_table % reading->cell_len;
 	uint64_t id = in_table / reading->cell_len;
+	struct call_sums *sums = reading->sums;
 	struct call_sum *row;
 
 	if (!word || !id || id > reading->last_id)
 		return 0;
-	row = row_of(reading->sums, thread, (uint32_t)id);
-	if (!row)
-		return uspl_fail_nomem(err);
+	/* Rows come in their order. */
+	row = sums->rows.n ? &sums->rows.items[sums->rows.n - 1] : NULL;
+	if (!row || row->thread != thread || row->id != id) {
+		row = vec_push(&sums->rows);
+		if (!row)
+			return uspl_fail_nomem(err);
+		*row = (struct call_sum){ .id = (uint32_t)id, .thread = thread };
+	}
 	if (reading->cell_len == sizeof(word))
 		row->calls = word;
 	else
@@ -168,14 +161,10 @@ struct open_walk {
 	VEC(struct open_call) calls;
 };
 
-static bool is_below(const struct open_walk *walk, taddr at)
-{
-	return walk->stack && at < walk->sp && at >= walk->stack->start && at < walk->stack->end;
-}
-
 static int read_list(struct open_walk *walk, uint64_t top, struct uspl_err *err)
 {
 	const struct proc *proc = walk->reading->tally->view.proc;
+	const struct mapping *stack = walk->stack;
 	uint64_t around;
 
 	for (uint64_t word = top; !uspl_sums_is_none(word) && walk->calls.n < OPEN_MAX;
@@ -200,23 +189,10 @@ static int read_list(struct open_walk *walk, uint64_t top, struct uspl_err *err)
 		*call = (struct open_call){ .id = id,
 					    .back = kept[0],
 					    .took = walk->now - kept[1],
-					    .left = !walk->lives || is_below(walk, at) };
+					    .left = !walk->lives ||
+						    (stack && at < walk->sp && at >= stack->start &&
+						     at < stack->end) };
 	}
-	return 0;
-}
-
-/* What a call that was left took isn't the own time of the call around it. */
-static int add_to_caller(const struct open_walk *walk, size_t i, struct uspl_err *err)
-{
-	const struct open_call *call = &walk->calls.items[i];
-	struct call_sum *row;
-
-	if (i + 1 == walk->calls.n)
-		return 0;
-	row = find_row(walk->reading->sums, walk->thread, call[1].id);
-	if (!row)
-		return uspl_fail_nomem(err);
-	row->cell.children += call->took;
 	return 0;
 }
 
@@ -224,7 +200,6 @@ static int add_list(const struct open_walk *walk, void *ctx, struct uspl_err *er
 {
 	const struct reading *reading = walk->reading;
 	auto_free uint8_t *seen = calloc(reading->last_id + 1ull, 1);
-	int rc;
 
 	(void)ctx;
 	if (!seen)
@@ -250,9 +225,13 @@ static int add_list(const struct open_walk *walk, void *ctx, struct uspl_err *er
 			row->open_total += seen[call->id] ? 0 : call->took;
 		}
 		seen[call->id] = 1;
-		rc = call->left && walk->lives ? add_to_caller(walk, i, err) : 0;
-		if (rc)
-			return rc;
+		if (!call->left || !walk->lives || i + 1 == walk->calls.n)
+			continue;
+		/* What a call that was left took isn't the own time of the call around it. */
+		row = find_row(reading->sums, walk->thread, call[1].id);
+		if (!row)
+			return uspl_fail_nomem(err);
+		row->cell.children += call->took;
 	}
 	return 0;
 }
@@ -385,23 +364,6 @@ static int by_id(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static void add_row(struct call_sum *to, const struct call_sum *from)
-{
-	to->calls += from->calls;
-	to->open += from->open;
-	to->open_sum += from->open_sum;
-	to->open_total += from->open_total;
-	to->cell.sum += from->cell.sum;
-	to->cell.nested += from->cell.nested;
-	to->cell.children += from->cell.children;
-	to->cell.left += from->cell.left;
-	to->cell.untimed += from->cell.untimed;
-	if (from->cell.max > to->cell.max)
-		to->cell.max = from->cell.max;
-	for (size_t i = 0; i < USPL_SUMS_BUCKETS; i++)
-		to->cell.buckets[i] += from->cell.buckets[i];
-}
-
 void call_sums_merge(struct call_sums *sums)
 {
 	size_t n = 0;
@@ -410,12 +372,26 @@ void call_sums_merge(struct call_sums *sums)
 		return;
 	qsort(sums->rows.items, sums->rows.n, sizeof(*sums->rows.items), by_id);
 	for (size_t i = 1; i < sums->rows.n; i++) {
-		struct call_sum *last = &sums->rows.items[n];
+		const struct call_sum *from = &sums->rows.items[i];
+		struct call_sum *to = &sums->rows.items[n];
 
-		if (sums->rows.items[i].id == last->id)
-			add_row(last, &sums->rows.items[i]);
-		else
-			sums->rows.items[++n] = sums->rows.items[i];
+		if (from->id != to->id) {
+			sums->rows.items[++n] = *from;
+			continue;
+		}
+		to->calls += from->calls;
+		to->open += from->open;
+		to->open_sum += from->open_sum;
+		to->open_total += from->open_total;
+		to->cell.sum += from->cell.sum;
+		to->cell.nested += from->cell.nested;
+		to->cell.children += from->cell.children;
+		to->cell.left += from->cell.left;
+		to->cell.untimed += from->cell.untimed;
+		if (from->cell.max > to->cell.max)
+			to->cell.max = from->cell.max;
+		for (size_t k = 0; k < USPL_SUMS_BUCKETS; k++)
+			to->cell.buckets[k] += from->cell.buckets[k];
 	}
 	sums->rows.n = n + 1;
 }

@@ -29,40 +29,10 @@ static bool add_block(void *ctx, taddr addr, uint64_t word)
 	return block;
 }
 
-/* The blocks that are live now, by address. */
-static int read_blocks(const struct proc *proc, const struct uspl_alloc *own, reach_blocks *blocks,
-		       struct uspl_err *err)
-{
-	int rc = alloc_blocks(proc, own, add_block, blocks, err);
-
-	if (rc)
-		return rc;
-	if (blocks->n)
-		qsort(blocks->items, blocks->n, sizeof(*blocks->items), by_addr);
-	return 0;
-}
-
 static void add(struct leak_sum *sum, const struct reach_block *block)
 {
 	sum->blocks++;
 	sum->bytes += block->len;
-}
-
-static void add_leaks(const reach_blocks *first, const reach_blocks *second, struct leaks *leaks)
-{
-	const struct reach_block *block;
-
-	vec_for_each (second, block) {
-		size_t i = vec_lower_bound(first, it, it->addr < block->addr);
-		const struct reach_block *before = i < first->n ? &first->items[i] : NULL;
-
-		/* The same block: its size, its call site and its age are as they were. */
-		if (block->reached || !before || before->addr != block->addr ||
-		    before->tag != block->tag || before->reached)
-			continue;
-		add(&leaks->sites[block->tag >> USPL_ALLOC_SITE_SHIFT], block);
-		add(&leaks->sum, block);
-	}
 }
 
 static int look(const struct proc *proc, const struct uspl_alloc *own, reach_blocks *blocks,
@@ -70,10 +40,12 @@ static int look(const struct proc *proc, const struct uspl_alloc *own, reach_blo
 {
 	const struct reach_gap leaves = { own->leaves, alloc_leaves_end(own) };
 	double stop_us = 0;
-	int rc = read_blocks(proc, own, blocks, err);
+	int rc = alloc_blocks(proc, own, add_block, blocks, err);
 
 	if (rc)
 		return rc;
+	if (blocks->n)
+		qsort(blocks->items, blocks->n, sizeof(*blocks->items), by_addr);
 	rc = reach_look(proc, blocks, &leaves, &stop_us, err);
 	if (rc)
 		return rc;
@@ -85,6 +57,7 @@ static int look(const struct proc *proc, const struct uspl_alloc *own, reach_blo
 int leaks_find(pid_t pid, const struct uspl_alloc *own, struct leaks *ret, struct uspl_err *err)
 {
 	auto_proc struct proc *proc = NULL;
+	const struct reach_block *block;
 	auto_vec reach_blocks first = { 0 }, second = { 0 };
 	int rc = view_lock(pid, &proc, err);
 
@@ -96,6 +69,16 @@ int leaks_find(pid_t pid, const struct uspl_alloc *own, struct leaks *ret, struc
 	rc = look(proc, own, &second, ret, err);
 	if (rc)
 		return rc;
-	add_leaks(&first, &second, ret);
+	vec_for_each (&second, block) {
+		size_t i = vec_lower_bound(&first, it, it->addr < block->addr);
+		const struct reach_block *before = i < first.n ? &first.items[i] : NULL;
+
+		/* The same block: its size, its call site and its age are as they were. */
+		if (block->reached || !before || before->addr != block->addr ||
+		    before->tag != block->tag || before->reached)
+			continue;
+		add(&ret->sites[block->tag >> USPL_ALLOC_SITE_SHIFT], block);
+		add(&ret->sum, block);
+	}
 	return 0;
 }

@@ -34,12 +34,6 @@ static size_t block_below(const reach_blocks *blocks, taddr addr)
 	return vec_lower_bound(blocks, it, it->addr <= addr) - 1;
 }
 
-/* A block of no bytes is reached by its address. */
-static bool holds(const struct reach_block *block, taddr addr)
-{
-	return addr - block->addr < (block->len ? block->len : 1);
-}
-
 static void look_at_word(struct look *look, uint64_t word)
 {
 	struct reach_block *block;
@@ -49,7 +43,8 @@ static void look_at_word(struct look *look, uint64_t word)
 		return;
 	i = block_below(look->blocks, word);
 	block = &look->blocks->items[i];
-	if (!holds(block, word) || block->reached)
+	/* A block of no bytes is reached by its address. */
+	if (word - block->addr >= (block->len ? block->len : 1) || block->reached)
 		return;
 	block->reached = true;
 	place = vec_push(&look->to_read);
@@ -135,17 +130,6 @@ leave:
 	return rc;
 }
 
-/* The end of the gap that addr lies in; 0 if it is in none. */
-static taddr gap_end(const struct look *look, taddr addr)
-{
-	const struct reach_gap *gap;
-
-	vec_for_each (&look->gaps, gap)
-		if (addr >= gap->start && addr < gap->end)
-			return gap->end;
-	return 0;
-}
-
 /* Where the words that are in no block go on, at addr or behind it. */
 static taddr next_outside(const struct look *look, taddr addr, taddr end)
 {
@@ -153,8 +137,12 @@ static taddr next_outside(const struct look *look, taddr addr, taddr end)
 		size_t i = block_below(look->blocks, addr);
 		const struct reach_block *block =
 			i < look->blocks->n ? &look->blocks->items[i] : NULL;
-		taddr over = gap_end(look, addr);
+		const struct reach_gap *gap;
+		taddr over = 0;
 
+		vec_for_each (&look->gaps, gap)
+			if (addr >= gap->start && addr < gap->end)
+				over = gap->end;
 		if (!over && block && addr - block->addr < block->len)
 			over = (block->addr + block->len + 7) & -(taddr)sizeof(uint64_t);
 		if (!over)
@@ -164,63 +152,25 @@ static taddr next_outside(const struct look *look, taddr addr, taddr end)
 	return end;
 }
 
-/* Where the next block or gap may begin, behind addr. */
-static taddr next_limit(const struct look *look, taddr addr, taddr end)
-{
-	size_t i = vec_lower_bound(look->blocks, it, it->addr <= addr);
-	const struct reach_gap *gap;
-
-	if (i < look->blocks->n && look->blocks->items[i].addr < end)
-		end = look->blocks->items[i].addr;
-	vec_for_each (&look->gaps, gap)
-		if (gap->start > addr && gap->start < end)
-			end = gap->start;
-	return end;
-}
-
 static void look_at_piece(struct look *look, const struct resident *walk)
 {
 	taddr end = walk->at + walk->n * sizeof(uint64_t);
 	taddr at = next_outside(look, walk->at, end);
 
 	while (at < end) {
-		taddr limit = next_limit(look, at, end);
+		/* Where the next block or gap may begin, behind `at`. */
+		size_t i = vec_lower_bound(look->blocks, it, it->addr <= at);
+		const struct reach_gap *gap;
+		taddr limit = end;
 
+		if (i < look->blocks->n && look->blocks->items[i].addr < limit)
+			limit = look->blocks->items[i].addr;
+		vec_for_each (&look->gaps, gap)
+			if (gap->start > at && gap->start < limit)
+				limit = gap->start;
 		for (; at < limit; at += sizeof(uint64_t))
 			look_at_word(look, walk->words[(at - walk->at) / sizeof(uint64_t)]);
 		at = next_outside(look, at, end);
-	}
-}
-
-/* All private memory that is in no block. */
-static int look_at_roots(struct look *look, const mapping_vec *maps, struct uspl_err *err)
-{
-	auto_resident struct resident walk = { .proc = look->proc,
-					       .maps = maps,
-					       .budget = UINT64_MAX };
-	int rc = resident_open(&walk, err);
-
-	if (rc)
-		return rc;
-	while (resident_next(&walk))
-		look_at_piece(look, &walk);
-	return 0;
-}
-
-static void look_at_block(struct look *look, const struct reach_block *block, uint64_t *room)
-{
-	taddr at = (block->addr + 7) & -(taddr)sizeof(uint64_t);
-	taddr end = block->addr + block->len;
-
-	while (at + sizeof(uint64_t) <= end) {
-		size_t len = end - at < READ_LEN ? end - at : READ_LEN;
-		size_t n = proc_read_some(look->proc, at, room, len) / sizeof(uint64_t);
-
-		for (size_t i = 0; i < n; i++)
-			look_at_word(look, room[i]);
-		if (!n)
-			return;
-		at += n * sizeof(uint64_t);
 	}
 }
 
@@ -232,9 +182,21 @@ static int look_at_blocks(struct look *look, struct uspl_err *err)
 	if (!room)
 		return uspl_fail_nomem(err);
 	while (look->to_read.n && !look->oom) {
-		size_t i = look->to_read.items[--look->to_read.n];
+		const struct reach_block *block =
+			&look->blocks->items[look->to_read.items[--look->to_read.n]];
+		taddr at = (block->addr + 7) & -(taddr)sizeof(uint64_t);
+		taddr end = block->addr + block->len;
 
-		look_at_block(look, &look->blocks->items[i], room);
+		while (at + sizeof(uint64_t) <= end) {
+			size_t len = end - at < READ_LEN ? end - at : READ_LEN;
+			size_t n = proc_read_some(look->proc, at, room, len) / sizeof(uint64_t);
+
+			for (size_t i = 0; i < n; i++)
+				look_at_word(look, room[i]);
+			if (!n)
+				break;
+			at += n * sizeof(uint64_t);
+		}
 	}
 	return look->oom ? uspl_fail_nomem(err) : 0;
 }
@@ -254,6 +216,7 @@ int reach_look(const struct proc *proc, reach_blocks *blocks, const struct reach
 {
 	auto_look struct look look = { .proc = proc, .blocks = blocks };
 	auto_mappings mapping_vec maps = { 0 };
+	auto_resident struct resident walk = { .proc = proc, .maps = &maps, .budget = UINT64_MAX };
 	struct copying copying = { .look = &look, .maps = &maps, .ret_stop_us = ret_stop_us };
 	struct reach_block *block;
 	int rc;
@@ -273,8 +236,11 @@ int reach_look(const struct proc *proc, reach_blocks *blocks, const struct reach
 		return rc;
 	for (size_t i = 0; i < look.copied.n; i++)
 		look_at_word(&look, look.copied.items[i]);
-	rc = look_at_roots(&look, &maps, err);
+	/* All private memory that is in no block. */
+	rc = resident_open(&walk, err);
 	if (rc)
 		return rc;
+	while (resident_next(&walk))
+		look_at_piece(&look, &walk);
 	return look_at_blocks(&look, err);
 }

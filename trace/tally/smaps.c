@@ -9,38 +9,28 @@
 
 #include "base/file.h"
 
-static int add_line(const char *line, struct smaps *smaps, struct uspl_err *err)
-{
-	uint64_t start, end, kb;
-	struct smap *map;
-
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " ", &start, &end) == 2) {
-		map = vec_push(&smaps->items);
-		if (!map)
-			return uspl_fail_nomem(err);
-		*map = (struct smap){ .start = start, .end = end };
-	} else if (smaps->items.n && sscanf(line, "Rss: %" SCNu64 " kB", &kb) == 1) {
-		smaps->items.items[smaps->items.n - 1].resident = kb << 10;
-	}
-	return 0;
-}
-
 int smaps_read(const struct proc *proc, struct smaps *ret, struct uspl_err *err)
 {
 	char path[64];
 	auto_free char *line = NULL;
 	size_t cap = 0;
 	auto_fclose FILE *in = NULL;
-	int rc;
+	uint64_t start, end, kb;
+	struct smap *map;
 
 	snprintf(path, sizeof(path), "/proc/%d/smaps", proc->pid);
 	in = fopen(path, "re");
 	if (!in)
 		return uspl_fail_errno(err, "cannot read '%s'", path);
 	while (getline(&line, &cap, in) > 0) {
-		rc = add_line(line, ret, err);
-		if (rc)
-			return rc;
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " ", &start, &end) == 2) {
+			map = vec_push(&ret->items);
+			if (!map)
+				return uspl_fail_nomem(err);
+			*map = (struct smap){ .start = start, .end = end };
+		} else if (ret->items.n && sscanf(line, "Rss: %" SCNu64 " kB", &kb) == 1) {
+			ret->items.items[ret->items.n - 1].resident = kb << 10;
+		}
 	}
 	return 0;
 }

@@ -225,41 +225,34 @@ void tally_take_json(struct json *json, struct buf *out)
 	*json = (struct json){ 0 };
 }
 
-/* Says what a listener couldn't follow, and whether it is halted. */
-static void add_state(const struct tally *tally, struct buf *out)
-{
-	const struct uspl_listen_config *config = &tally->config.head;
-
-	if (config->halted)
-		buf_addstr(out, config->stopped ? "# a trigger has stopped it\n"
-						: "# no trigger has started it yet\n");
-	if (config->missed)
-		buf_addf(out, "# %llu calls could not be followed\n",
-			 (unsigned long long)config->missed);
-}
-
 /* Prints the report of the session in tally->view. */
 static int report(const struct tracer *tracer, struct tally *tally, struct uspl_err *err)
 {
 	const struct tally_report_options *opts = tally->opts;
+	const struct uspl_listen_config *config = &tally->config.head;
 	pid_t pid = tally->view.proc->pid;
 	auto_buf struct buf out = { 0 }, state = { 0 };
 	int rc = read_session(tally, err);
 
 	if (rc)
 		return rc;
-	if (tally->config.head.job != tracer->tally->job)
+	if (config->job != tracer->tally->job)
 		return uspl_fail(err, USPL_E_NOT_APPLIED, "pid %d is traced no more", pid);
 	if (!opts->json && !opts->lcov)
 		buf_addf(&out, "# tracer: %s, pid %d, %.1f s\n", tracer->name, pid, tally->seconds);
 	rc = tracer->tally->report(tally, opts->json, &out, err);
 	if (rc)
 		return rc;
-	add_state(tally, &state);
+	/* What a listener couldn't follow, and whether it is halted. */
+	if (config->halted)
+		buf_addstr(&state, config->stopped ? "# a trigger has stopped it\n"
+						   : "# no trigger has started it yet\n");
+	if (config->missed)
+		buf_addf(&state, "# %llu calls could not be followed\n",
+			 (unsigned long long)config->missed);
 	if (opts->json)
 		json_end_add(tracer->name, pid,
-			     &(struct json_losses){ .unrecorded = tally->config.head.missed },
-			     &out);
+			     &(struct json_losses){ .unrecorded = config->missed }, &out);
 	if (out.oom)
 		return uspl_fail_nomem(err);
 	fputs(buf_str(&out), stdout);

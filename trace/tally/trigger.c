@@ -18,14 +18,6 @@ static const struct {
 	{ "snapshot", USPL_LISTEN_SNAPSHOT },
 };
 
-static int fail_word(const char *word, struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_USAGE, "'--trigger=%s' can't be understood", word);
-	uspl_hint(err, "'start:FUNCTION', 'stop:FUNCTION' or 'snapshot:FUNCTION', and behind it "
-		       "'>5ms' for calls that take long");
-	return -USPL_E_USAGE;
-}
-
 static int parse(const char *word, struct trigger *trigger, struct uspl_err *err)
 {
 	size_t len = strcspn(word, ":"), i = 0;
@@ -34,8 +26,13 @@ static int parse(const char *word, struct trigger *trigger, struct uspl_err *err
 	while (i < ARRAY_SIZE(actions) &&
 	       (strlen(actions[i].name) != len || strncmp(actions[i].name, word, len) != 0))
 		i++;
-	if (i == ARRAY_SIZE(actions) || !word[len] || !name[0] || slow == name)
-		return fail_word(word, err);
+	if (i == ARRAY_SIZE(actions) || !word[len] || !name[0] || slow == name) {
+		uspl_fail(err, USPL_E_USAGE, "'--trigger=%s' can't be understood", word);
+		uspl_hint(err,
+			  "'start:FUNCTION', 'stop:FUNCTION' or 'snapshot:FUNCTION', and behind it "
+			  "'>5ms' for calls that take long");
+		return -USPL_E_USAGE;
+	}
 	/* "operator>" has the sign, too: a time begins with a digit. */
 	if (slow && (slow[1] < '0' || slow[1] > '9'))
 		slow = NULL;

@@ -33,14 +33,6 @@
 
 enum meaning { SWITCH, ENTER, EXIT, FAULT, MINOR, MAJOR };
 
-static struct perf_event_attr software(uint64_t config)
-{
-	return (struct perf_event_attr){ .type = PERF_TYPE_SOFTWARE,
-					 .config = config,
-					 .sample_period = 1,
-					 .sample_type = PERF_SAMPLE_ADDR };
-}
-
 static void add_note(struct kernel_watch *watch, struct perf_kind *kinds, size_t *n,
 		     enum meaning meaning, const struct perf_event_attr *attr)
 {
@@ -70,8 +62,9 @@ static int ask_syscalls(struct kernel_watch *watch, struct perf_kind *kinds, siz
 	struct perf_kind enter = { 0 }, leave = { 0 };
 	int rc = perf_syscalls(&enter.attr, &leave.attr, err);
 
-	if (!rc)
-		rc = perf_permits(watch->proc, &enter, err);
+	if (rc)
+		return rc;
+	rc = perf_permits(watch->proc, &enter, err);
 	if (rc)
 		return rc;
 	add_note(watch, kinds, n, ENTER, &enter.attr);
@@ -82,7 +75,10 @@ static int ask_syscalls(struct kernel_watch *watch, struct perf_kind *kinds, siz
 static int ask_faults(struct kernel_watch *watch, struct perf_kind *kinds, size_t *n,
 		      struct uspl_err *err)
 {
-	struct perf_kind kind = { .attr = software(PERF_COUNT_SW_PAGE_FAULTS) };
+	struct perf_kind kind = { .attr = { .type = PERF_TYPE_SOFTWARE,
+					    .config = PERF_COUNT_SW_PAGE_FAULTS,
+					    .sample_period = 1,
+					    .sample_type = PERF_SAMPLE_ADDR } };
 	int rc = perf_permits(watch->proc, &kind, NULL);
 
 	if (rc == -USPL_E_PERMISSION) {
@@ -179,17 +175,6 @@ int kernel_watch_begin(struct kernel_watch *watch, struct uspl_err *err)
 	if (!rc)
 		log_info("trace", "the kernel tells of pid %d from now on", watch->proc->pid);
 	return rc;
-}
-
-/* The clocks at this reading, with one that is far enough from it. */
-static void read_clocks(struct kernel_watch *watch)
-{
-	struct trace_clocks now;
-
-	clocks_read(&now);
-	if (now.ns - watch->to.ns >= APART_NS)
-		watch->from = watch->to;
-	watch->to = now;
 }
 
 static uint64_t ticks_of(const struct kernel_watch *watch, uint64_t ns)
@@ -382,12 +367,17 @@ static int tell_open(struct kernel_watch *watch)
 int kernel_watch_read(void *what, bool last, struct kernel_log *log, struct uspl_err *err)
 {
 	struct kernel_watch *watch = what;
+	struct trace_clocks now;
 	int rc = 0;
 
 	log->kinds = watch->kinds;
 	watch->log = log;
 	watch->err = err;
-	read_clocks(watch);
+	/* The clocks at this reading, with one that is far enough from it. */
+	clocks_read(&now);
+	if (now.ns - watch->to.ns >= APART_NS)
+		watch->from = watch->to;
+	watch->to = now;
 	for (int i = 0; !rc && i < 2; i++)
 		rc = perf_read_ordered(&watch->perf, &watch->order, last && i, take_note, watch,
 				       err);

@@ -52,19 +52,6 @@ static int open_perf(struct sampling *sampling, bool processors, bool kernel, st
 	return rc;
 }
 
-static int open_best(struct sampling *sampling, struct uspl_err *err)
-{
-	int rc = -USPL_E_PERMISSION;
-
-	if (sysconf(_SC_NPROCESSORS_ONLN) <= PROCESSORS_MAX)
-		rc = open_perf(sampling, true, true, err);
-	if (rc == -USPL_E_PERMISSION)
-		rc = open_perf(sampling, false, true, err);
-	if (rc == -USPL_E_PERMISSION)
-		rc = open_perf(sampling, false, false, err);
-	return rc;
-}
-
 int sampling_open(struct sampling *sampling, struct watch *watch, struct uspl_err *err)
 {
 	int rc;
@@ -82,7 +69,14 @@ int sampling_open(struct sampling *sampling, struct watch *watch, struct uspl_er
 	rc = stacks_open(&sampling->stacks, watch->proc, (size_t)sampling->stack_kb << 10, err);
 	if (rc)
 		return rc;
-	rc = open_best(sampling, err);
+	/* The best that is permitted. */
+	rc = -USPL_E_PERMISSION;
+	if (sysconf(_SC_NPROCESSORS_ONLN) <= PROCESSORS_MAX)
+		rc = open_perf(sampling, true, true, err);
+	if (rc == -USPL_E_PERMISSION)
+		rc = open_perf(sampling, false, true, err);
+	if (rc == -USPL_E_PERMISSION)
+		rc = open_perf(sampling, false, false, err);
 	if (rc)
 		return rc;
 	rc = watch_add_perf(watch, &sampling->perf, err);

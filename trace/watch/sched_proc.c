@@ -16,23 +16,6 @@ static uint64_t field(const struct buf *text, const char *name)
 	return number ? strtoull(number, NULL, 10) : 0;
 }
 
-/* False if the thread has ended. */
-static bool read_counts(const struct proc *proc, pid_t tid, struct sched_counts *ret)
-{
-	auto_buf struct buf status = { 0 }, stat = { 0 };
-	char path[64];
-
-	if (!task_status(proc, tid, &status))
-		return false;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", proc->pid, tid);
-	if (file_read(path, &stat, NULL) != 0 ||
-	    sscanf(buf_str(&stat), "%" SCNu64 " %" SCNu64, &ret->ran_ns, &ret->waited_ns) != 2)
-		return false;
-	ret->blocked = field(&status, "voluntary_ctxt_switches");
-	ret->preempted = field(&status, "nonvoluntary_ctxt_switches");
-	return true;
-}
-
 static struct sched_thread *find_thread(struct sched_proc *sched, pid_t tid)
 {
 	struct sched_thread *thread;
@@ -47,10 +30,19 @@ static struct sched_thread *find_thread(struct sched_proc *sched, pid_t tid)
 static int read_thread(struct sched_proc *sched, pid_t tid, bool new, struct uspl_err *err)
 {
 	struct sched_thread *thread = find_thread(sched, tid);
+	auto_buf struct buf status = { 0 }, stat = { 0 };
 	struct sched_counts counts;
+	char path[64];
 
-	if (!read_counts(sched->proc, tid, &counts))
+	/* None of this is there of a thread that has ended. */
+	if (!task_status(sched->proc, tid, &status))
 		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", sched->proc->pid, tid);
+	if (file_read(path, &stat, NULL) != 0 ||
+	    sscanf(buf_str(&stat), "%" SCNu64 " %" SCNu64, &counts.ran_ns, &counts.waited_ns) != 2)
+		return 0;
+	counts.blocked = field(&status, "voluntary_ctxt_switches");
+	counts.preempted = field(&status, "nonvoluntary_ctxt_switches");
 	if (!thread) {
 		thread = vec_push(&sched->threads);
 		if (!thread)
@@ -107,12 +99,22 @@ void sched_proc_close(struct sched_proc *sched)
 	stacks_close(&sched->stacks);
 }
 
-static int add_place(struct sched_proc *sched, struct sched_thread *thread, struct uspl_err *err)
+/* What was found holds if the thread has not run since it was looked at. */
+static int look_at(struct sched_proc *sched, const struct blocked_thread *blocked_threads,
+		   struct uspl_err *err)
 {
-	const struct symbol *inner = stacks_called(&sched->stacks);
-	const struct symbol *caller = stacks_caller(&sched->stacks);
+	struct sched_thread *thread = find_thread(sched, blocked_threads->tid);
+	const struct symbol *inner, *caller;
 	struct sched_place *place, *found = NULL;
+	int rc;
 
+	if (!thread || blocked_threads->class != BLOCKED_SLEEPS)
+		return 0;
+	rc = stacks_follow_blocked(&sched->stacks, &blocked_threads->regs, err);
+	if (rc || runcount_read(&blocked_threads->count, sched->proc) != blocked_threads->runs)
+		return rc;
+	inner = stacks_called(&sched->stacks);
+	caller = stacks_caller(&sched->stacks);
 	vec_for_each (&thread->places, place)
 		if (place->inner == inner && place->caller == caller)
 			found = place;
@@ -124,21 +126,6 @@ static int add_place(struct sched_proc *sched, struct sched_thread *thread, stru
 	return 0;
 }
 
-/* What was found holds if the thread has not run since it was looked at. */
-static int look_at(struct sched_proc *sched, const struct blocked_thread *blocked_threads,
-		   struct uspl_err *err)
-{
-	struct sched_thread *thread = find_thread(sched, blocked_threads->tid);
-	int rc;
-
-	if (!thread || blocked_threads->class != BLOCKED_SLEEPS)
-		return 0;
-	rc = stacks_follow_blocked(&sched->stacks, &blocked_threads->regs, err);
-	if (rc || runcount_read(&blocked_threads->count, sched->proc) != blocked_threads->runs)
-		return rc;
-	return add_place(sched, thread, err);
-}
-
 int sched_proc_look(struct sched_proc *sched, struct uspl_err *err)
 {
 	const struct blocked_thread *blocked_threads;
@@ -146,8 +133,6 @@ int sched_proc_look(struct sched_proc *sched, struct uspl_err *err)
 
 	sched->looks++;
 	if (rc || blocked_look(&sched->blocked_threads, NULL) != 0)
-		return rc;
-	if (rc)
 		return rc;
 	vec_for_each (&sched->blocked_threads.threads, blocked_threads) {
 		rc = look_at(sched, blocked_threads, err);

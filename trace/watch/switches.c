@@ -47,7 +47,7 @@ static int open_kinds(struct switches *switches, const struct perf_kind *kinds, 
 	return rc;
 }
 
-static int open_best(struct switches *switches, struct uspl_err *err)
+int switches_open(struct switches *switches, struct proc *proc, struct uspl_err *err)
 {
 	struct perf_kind kinds[N_KINDS] = {
 		[SWITCH].attr = { .type = PERF_TYPE_SOFTWARE,
@@ -59,27 +59,20 @@ static int open_best(struct switches *switches, struct uspl_err *err)
 				 .sample_period = 1 },
 		[WAKEUP].everybody = true,
 	};
-	bool all = !perf_tracepoint("sched", "sched_wakeup", &kinds[WAKEUP].attr, NULL) &&
-		   !perf_syscalls(&kinds[ENTER].attr, &kinds[EXIT].attr, NULL);
-	int rc = -USPL_E_PERMISSION;
-
-	stacks_ask(&kinds[PLACE].attr, STACK_LEN);
-	if (all)
-		rc = open_kinds(switches, kinds, N_KINDS, err);
-	if (rc == -USPL_E_PERMISSION)
-		rc = open_kinds(switches, kinds, PLACE + 1, err);
-	if (rc == -USPL_E_PERMISSION)
-		rc = open_kinds(switches, kinds, SWITCH + 1, err);
-	return rc;
-}
-
-int switches_open(struct switches *switches, struct proc *proc, struct uspl_err *err)
-{
+	bool all;
 	int rc = stacks_open(&switches->stacks, proc, STACK_LEN, err);
 
 	if (rc)
 		return rc;
-	rc = open_best(switches, err);
+	all = !perf_tracepoint("sched", "sched_wakeup", &kinds[WAKEUP].attr, NULL) &&
+	      !perf_syscalls(&kinds[ENTER].attr, &kinds[EXIT].attr, NULL);
+	stacks_ask(&kinds[PLACE].attr, STACK_LEN);
+	/* The best that is permitted. */
+	rc = all ? open_kinds(switches, kinds, N_KINDS, err) : -USPL_E_PERMISSION;
+	if (rc == -USPL_E_PERMISSION)
+		rc = open_kinds(switches, kinds, PLACE + 1, err);
+	if (rc == -USPL_E_PERMISSION)
+		rc = open_kinds(switches, kinds, SWITCH + 1, err);
 	if (rc)
 		return rc;
 	return perf_enable(&switches->perf, err);
@@ -93,23 +86,13 @@ void switches_close(struct switches *switches)
 	stacks_close(&switches->stacks);
 }
 
-/* NULL: not known yet. */
-static struct switches_thread *find_thread(struct switches *switches, pid_t tid)
+static struct switches_thread *meet_thread(struct switches *switches, pid_t tid)
 {
 	struct switches_thread *thread;
 
 	vec_for_each (&switches->threads, thread)
 		if (thread->tid == tid)
 			return thread;
-	return NULL;
-}
-
-static struct switches_thread *meet_thread(struct switches *switches, pid_t tid)
-{
-	struct switches_thread *thread = find_thread(switches, tid);
-
-	if (thread)
-		return thread;
 	thread = vec_push(&switches->threads);
 	if (thread)
 		*thread = (struct switches_thread){
@@ -118,24 +101,6 @@ static struct switches_thread *meet_thread(struct switches *switches, pid_t tid)
 			.nr = -1,
 		};
 	return thread;
-}
-
-/*
- * A thread that is preempted was in that function itself; a thread that waits, in what the function
- * has called.
- */
-static int note_place(struct switches *switches, struct switches_thread *thread,
-		      const struct perf_note *note)
-{
-	const struct stacks *stacks = &switches->stacks;
-	int rc = stacks_follow(&switches->stacks, note, switches->err);
-
-	if (rc)
-		return rc;
-	thread->inner =
-		stacks->chain.n > stacks->in_kernel ? stacks->chain.items[stacks->in_kernel] : NULL;
-	thread->caller = stacks_caller(stacks);
-	return 0;
 }
 
 static int note_switch(struct switches *switches, struct switches_thread *thread,
@@ -179,23 +144,13 @@ static void note_wakeup(struct switches *switches, const struct perf_note *note)
 			thread->off.woken = note->time;
 }
 
-static void note_syscall(struct switches_thread *thread, const struct perf_note *note)
-{
-	struct perf_sys_exit record; /* of an entry as far as it goes, too: the number */
-
-	thread->nr = -1;
-	if (note->raw_len < sizeof(record))
-		return;
-	memcpy(&record, note->raw, sizeof(record));
-	thread->kernel_tid = record.common.kernel_tid;
-	if (note->kind == ENTER)
-		thread->nr = (long)record.nr;
-}
-
 static int take_note(void *ctx, const struct perf_note *note)
 {
 	struct switches *switches = ctx;
+	struct perf_sys_exit record; /* of an entry as far as it goes, too: the number */
+	const struct stacks *stacks = &switches->stacks;
 	struct switches_thread *thread;
+	int rc;
 
 	if (note->kind == WAKEUP) {
 		note_wakeup(switches, note);
@@ -208,9 +163,27 @@ static int take_note(void *ctx, const struct perf_note *note)
 		return note_switch(switches, thread, note);
 	if (note->type != PERF_RECORD_SAMPLE)
 		return 0;
-	if (note->kind == PLACE)
-		return note_place(switches, thread, note);
-	note_syscall(thread, note);
+	/*
+	 * A thread that is preempted was in that function itself; a thread that waits, in what the
+	 * function has called.
+	 */
+	if (note->kind == PLACE) {
+		rc = stacks_follow(&switches->stacks, note, switches->err);
+		if (rc)
+			return rc;
+		thread->inner = stacks->chain.n > stacks->in_kernel
+					? stacks->chain.items[stacks->in_kernel]
+					: NULL;
+		thread->caller = stacks_caller(stacks);
+		return 0;
+	}
+	thread->nr = -1;
+	if (note->raw_len < sizeof(record))
+		return 0;
+	memcpy(&record, note->raw, sizeof(record));
+	thread->kernel_tid = record.common.kernel_tid;
+	if (note->kind == ENTER)
+		thread->nr = (long)record.nr;
 	return 0;
 }
 

@@ -41,34 +41,6 @@ int watch_add_options(struct watch_options *opts, cli_option_vec *table, struct 
 	return cli_add_options(table, options, ARRAY_SIZE(options), err);
 }
 
-/* The end of the process is always waited for; it is the first of what poll() gets. */
-static int open_process(struct watch *watch, pid_t pid, struct uspl_err *err)
-{
-	struct pollfd *end;
-	int rc = proc_open_readonly(pid, &watch->proc, err);
-
-	if (rc)
-		return rc;
-	rc = modules_read(watch->proc, &watch->modules, err);
-	if (rc)
-		return rc;
-	end = vec_push(&watch->news);
-	if (!end)
-		return uspl_fail_nomem(err);
-	*end = (struct pollfd){ .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
-	return end->fd < 0 ? uspl_fail_errno(err, "cannot wait for pid %d", pid) : 0;
-}
-
-static void close_process(struct watch *watch)
-{
-	if (watch->news.n && watch->news.items[0].fd >= 0)
-		close(watch->news.items[0].fd);
-	vec_release(&watch->news);
-	buf_release(&watch->out);
-	modules_release(&watch->modules);
-	proc_free(watch->proc);
-}
-
 int watch_add_perf(struct watch *watch, const struct perf *perf, struct uspl_err *err)
 {
 	const int *leader;
@@ -119,19 +91,6 @@ static int print(struct watch *watch, struct uspl_err *err)
 	return fflush(stdout) ? uspl_fail_errno(err, "cannot print") : 0;
 }
 
-/* Waits until a trigger starts it, if there is one; false if it is over before. */
-static bool await_trigger(struct watch *watch, const struct watch_trigger *trigger)
-{
-	if (!watch_trigger_started(trigger))
-		log_info("trace", "waiting for a trigger in pid %d", watch->proc->pid);
-	watch->interval_ns = WATCH_TRIGGER_NS;
-	while (!watch_trigger_started(trigger))
-		if (cancel_requested() || wait_for_news(watch, 0, NULL) || has_ended(watch))
-			return false;
-	watch->interval_ns = 0;
-	return true;
-}
-
 static int observe(const struct tracer_watch *ops, struct watch *watch,
 		   const struct watch_options *opts, const struct watch_trigger *trigger,
 		   struct uspl_err *err)
@@ -161,13 +120,6 @@ static int observe(const struct tracer_watch *ops, struct watch *watch,
 	return 0;
 }
 
-static void begin(const struct watch_options *opts, pid_t pid)
-{
-	log_info("trace", "observing pid %d", pid);
-	if (opts->begun)
-		opts->begun(opts->ctx);
-}
-
 /* From where the tracer begins to where it has said all. */
 static int run(const struct tracer *tracer, struct watch *watch, const struct watch_options *opts,
 	       const struct watch_trigger *trigger, struct uspl_err *err)
@@ -178,7 +130,9 @@ static int run(const struct tracer *tracer, struct watch *watch, const struct wa
 	watch->start_ns = clock_now_ns();
 	if (rc)
 		return rc;
-	begin(opts, watch->proc->pid);
+	log_info("trace", "observing pid %d", watch->proc->pid);
+	if (opts->begun)
+		opts->begun(opts->ctx);
 	rc = observe(ops, watch, opts, trigger, err);
 	if (rc)
 		return rc;
@@ -195,16 +149,35 @@ static int open_and_run(const struct tracer *tracer, struct watch *watch,
 			struct watch_trigger *trigger, const struct watch_options *opts, pid_t pid,
 			struct uspl_err *err)
 {
+	struct pollfd *end;
 	int rc = format_choose(tracer, tracer->watch->formats, opts->format, &watch->format, err);
 
 	if (rc)
 		return rc;
-	rc = open_process(watch, pid, err);
+	rc = proc_open_readonly(pid, &watch->proc, err);
 	if (rc)
 		return rc;
-	rc = watch_trigger_begin(trigger, &opts->triggers, watch->proc, err);
-	if (rc || !await_trigger(watch, trigger))
+	rc = modules_read(watch->proc, &watch->modules, err);
+	if (rc)
 		return rc;
+	/* The end of the process is always waited for; it is the first of what poll() gets. */
+	end = vec_push(&watch->news);
+	if (!end)
+		return uspl_fail_nomem(err);
+	*end = (struct pollfd){ .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+	if (end->fd < 0)
+		return uspl_fail_errno(err, "cannot wait for pid %d", pid);
+	rc = watch_trigger_begin(trigger, &opts->triggers, watch->proc, err);
+	if (rc)
+		return rc;
+	/* Waits until a trigger starts it, if there is one, unless it is over before. */
+	if (!watch_trigger_started(trigger))
+		log_info("trace", "waiting for a trigger in pid %d", pid);
+	watch->interval_ns = WATCH_TRIGGER_NS;
+	while (!watch_trigger_started(trigger))
+		if (cancel_requested() || wait_for_news(watch, 0, NULL) || has_ended(watch))
+			return 0;
+	watch->interval_ns = 0;
 	rc = run(tracer, watch, opts, trigger, err);
 	tracer->watch->close(watch);
 	return rc;
@@ -220,6 +193,11 @@ int watch_run(const struct tracer *tracer, void *state, const struct watch_optio
 	watch_trigger_end(&trigger);
 	if (rc)
 		uspl_context(err, "cannot trace pid %d", pid);
-	close_process(&watch);
+	if (watch.news.n && watch.news.items[0].fd >= 0)
+		close(watch.news.items[0].fd);
+	vec_release(&watch.news);
+	buf_release(&watch.out);
+	modules_release(&watch.modules);
+	proc_free(watch.proc);
 	return rc;
 }
