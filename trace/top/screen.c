@@ -92,29 +92,6 @@ static size_t room_for_lines(const struct screen *screen)
 	return y > 0 ? (size_t)y : 1;
 }
 
-static void put_help(const struct screen *screen)
-{
-	for (size_t i = 0; i < screen->user->n_help && i < room_for_lines(screen); i++) {
-		auto_buf struct buf line = { 0 };
-
-		buf_addstr(&line, screen->user->help[i]);
-		put_line(screen, (int)i + HEAD_LINES, &line, false);
-	}
-}
-
-static void put_lines(const struct screen *screen, size_t n)
-{
-	size_t room = room_for_lines(screen);
-
-	for (size_t i = 0; i < room && screen->first + i < n; i++) {
-		auto_buf struct buf line = { 0 };
-		size_t at = screen->first + i;
-
-		screen->user->line(screen->ctx, at, &line);
-		put_line(screen, (int)i + HEAD_LINES, &line, at == screen->selected);
-	}
-}
-
 void screen_paint(struct screen *screen)
 {
 	auto_buf struct buf title = { 0 }, state = { 0 }, head = { 0 }, foot = { 0 };
@@ -137,10 +114,19 @@ void screen_paint(struct screen *screen)
 	put_line(screen, 1, &state, false);
 	user->head(screen->ctx, &head);
 	put_line(screen, HEAD_LINES - 1, &head, true);
-	if (screen->helps)
-		put_help(screen);
-	else
-		put_lines(screen, n);
+	for (size_t i = 0; i < room; i++) {
+		auto_buf struct buf line = { 0 };
+		size_t at = screen->first + i;
+
+		if (screen->helps ? i >= user->n_help : at >= n)
+			break;
+		if (screen->helps)
+			buf_addstr(&line, user->help[i]);
+		else
+			user->line(screen->ctx, at, &line);
+		put_line(screen, (int)i + HEAD_LINES, &line,
+			 !screen->helps && at == screen->selected);
+	}
 	buf_addstr(&foot, user->foot(screen->ctx));
 	put_line(screen, late_getmaxy(screen->window) - 1, &foot, false);
 	late_wrefresh(screen->window);

@@ -116,21 +116,10 @@ static void go_to(struct top_screen *view, uint32_t id)
 	screen_go_home(&view->screen);
 }
 
-static void enter(struct top_screen *view)
-{
-	size_t selected = view->screen.selected;
-
-	if (selected >= count_lines(view))
-		return;
-	if (!view->callers.id)
-		go_to(view, view->top->rows.rows.items[selected].id);
-	else if (view->callers.items.items[selected].around)
-		go_to(view, view->callers.items.items[selected].around);
-}
-
 static void press(void *ctx, int key)
 {
 	struct top_screen *view = ctx;
+	size_t selected = view->screen.selected;
 
 	if (top_key_by_letter(key, &view->top->key))
 		sort(view);
@@ -142,7 +131,12 @@ static void press(void *ctx, int key)
 		view->screen.typing = !view->callers.id;
 		break;
 	case SCREEN_ENTER:
-		enter(view);
+		if (selected >= count_lines(view))
+			break;
+		if (!view->callers.id)
+			go_to(view, view->top->rows.rows.items[selected].id);
+		else if (view->callers.items.items[selected].around)
+			go_to(view, view->callers.items.items[selected].around);
 		break;
 	case SCREEN_BACK:
 		if (!view->callers.id)

@@ -144,7 +144,9 @@ static int begin(struct options *opts, struct top *top, bool *ret_ours, struct u
 	top->rows = (struct top_rows){ 0 };
 	rc = permitted_run("trace start", start_one, opts, opts->pid, err);
 	*ret_ours = !rc;
-	return rc ? rc : top_rows_open(&top->rows, opts->pid, err);
+	if (rc)
+		return rc;
+	return top_rows_open(&top->rows, opts->pid, err);
 }
 
 static int run(struct options *opts, struct uspl_err *err)

@@ -88,18 +88,6 @@ static void go_to(struct tui *tui, const struct tui_view *view)
 	show(tui);
 }
 
-static void go_back(struct tui *tui)
-{
-	if (tui->views.n > 1) {
-		tui->views.n--;
-		show(tui);
-		return;
-	}
-	tui->screen.filter[0] = '\0';
-	screen_go_home(&tui->screen);
-	sort(tui);
-}
-
 static void fold(struct tui *tui, bool unfold, bool all)
 {
 	struct screen *screen = &tui->screen;
@@ -114,29 +102,25 @@ static void fold(struct tui *tui, bool unfold, bool all)
 	screen->over |= tui->rc != 0;
 }
 
-static void press_tree(struct tui *tui, int key)
-{
-	const struct tui_branch *branch = tui_tree_branch(&tui->lines.tree, tui->screen.selected);
-
-	if (key == SCREEN_ENTER)
-		fold(tui, !branch->unfolded, false);
-	if (key == SCREEN_RIGHT || key == '+' || key == SCREEN_LEFT || key == '-')
-		fold(tui, key == SCREEN_RIGHT || key == '+', false);
-	if (key == '*')
-		fold(tui, true, true);
-}
-
 /* What a key does with the line that has the cursor. */
 static void press_line(struct tui *tui, int key)
 {
 	size_t line = tui->screen.selected;
+	const struct tui_branch *branch;
 	struct tui_view next;
 	uint32_t id;
 
 	if (line >= tui_lines_count(&tui->lines))
 		return;
-	if (tui->lines.view.kind == TUI_TREE)
-		press_tree(tui, key);
+	if (tui->lines.view.kind == TUI_TREE) {
+		branch = tui_tree_branch(&tui->lines.tree, line);
+		if (key == SCREEN_ENTER)
+			fold(tui, !branch->unfolded, false);
+		if (key == SCREEN_RIGHT || key == '+' || key == SCREEN_LEFT || key == '-')
+			fold(tui, key == SCREEN_RIGHT || key == '+', false);
+		if (key == '*')
+			fold(tui, true, true);
+	}
 	if (key == SCREEN_ENTER && tui_lines_next(&tui->lines, line, &next))
 		go_to(tui, &next);
 	id = key == 'l' ? tui_lines_id(&tui->lines, line) : 0;
@@ -163,7 +147,14 @@ static void press(void *ctx, int key)
 		go_to(tui, &(struct tui_view){ .kind = TUI_TREE, .tid = tui->lines.view.tid });
 		break;
 	case SCREEN_BACK:
-		go_back(tui);
+		if (tui->views.n > 1) {
+			tui->views.n--;
+			show(tui);
+			break;
+		}
+		tui->screen.filter[0] = '\0';
+		screen_go_home(&tui->screen);
+		sort(tui);
 		break;
 	default:
 		press_line(tui, key);

@@ -90,21 +90,19 @@ static int make_functions(struct tui_lines *lines, struct uspl_err *err)
 	return 0;
 }
 
-static bool is_shown(const struct tui_view *view, const struct trace_span *span)
-{
-	if (view->kind == TUI_MADE)
-		return span->parent == view->of;
-	return span->record.id == view->of && (!view->tid || span->record.tid == view->tid);
-}
-
 static int make_calls(struct tui_lines *lines, struct uspl_err *err)
 {
 	const struct timeline *timeline = timeline_of(lines);
+	const struct tui_view *view = &lines->view;
 
 	for (uint32_t i = 0; i < timeline->calls.n; i++) {
+		const struct trace_span *span = &timeline->calls.items[i];
+		bool made = span->parent == view->of;
+		bool of = span->record.id == view->of &&
+			  (!view->tid || span->record.tid == view->tid);
 		uint32_t *place;
 
-		if (!is_shown(&lines->view, &timeline->calls.items[i]))
+		if (!(view->kind == TUI_MADE ? made : of))
 			continue;
 		place = vec_push(&lines->calls);
 		if (!place)
@@ -268,14 +266,9 @@ uint32_t tui_lines_id(const struct tui_lines *lines, size_t line)
 	return tui_tree_id(&lines->tree, line);
 }
 
-/* True if the call at that place in the timeline has made another one. */
-static bool has_made_any(const struct timeline *timeline, uint32_t call)
-{
-	return call + 1 < timeline->calls.n && timeline->calls.items[call + 1].parent == call;
-}
-
 bool tui_lines_next(const struct tui_lines *lines, size_t line, struct tui_view *ret)
 {
+	const struct timeline *timeline;
 	size_t table;
 
 	*ret = (struct tui_view){ .tid = lines->view.tid };
@@ -292,7 +285,9 @@ bool tui_lines_next(const struct tui_lines *lines, size_t line, struct tui_view 
 	case TUI_MADE:
 		ret->kind = TUI_MADE;
 		ret->of = lines->calls.items[line];
-		return has_made_any(timeline_of(lines), ret->of);
+		timeline = timeline_of(lines);
+		return ret->of + 1 < timeline->calls.n &&
+		       timeline->calls.items[ret->of + 1].parent == ret->of;
 	case TUI_THREADS:
 		ret->kind = TUI_FUNCTIONS;
 		ret->tid = lines->threads.items[line].tid;

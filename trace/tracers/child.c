@@ -15,19 +15,6 @@
 
 #define SIGNAL_STATUS 128
 
-/* In the child. What goes wrong is told through the pipe, which a successful exec closes. */
-static void become(char **command, int pipe)
-{
-	int cause;
-
-	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
-		execvp(command[0], command);
-	cause = errno;
-	if (write(pipe, &cause, sizeof(cause)) < 0)
-		_exit(1);
-	_exit(1);
-}
-
 /* Waits until the child has become the program, and stands at its first instruction. */
 static int wait_for_exec(struct child *child, const char *name, int pipe, struct uspl_err *err)
 {
@@ -53,8 +40,14 @@ int child_start(struct child *child, char **command, struct uspl_err *err)
 		return uspl_fail_errno(err, "cannot make a pipe");
 	fflush(stdout);
 	child->pid = fork();
-	if (child->pid == 0)
-		become(command, ends[1]);
+	if (child->pid == 0) {
+		/* What goes wrong is told through the pipe, which a successful exec closes. */
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
+			execvp(command[0], command);
+		rc = errno;
+		(void)!write(ends[1], &rc, sizeof(rc));
+		_exit(1);
+	}
 	close(ends[1]);
 	rc = child->pid < 0 ? uspl_fail_errno(err, "cannot start a process")
 			    : wait_for_exec(child, command[0], ends[0], err);

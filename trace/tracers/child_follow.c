@@ -228,11 +228,6 @@ static bool takes_all(pid_t pid, pid_t tid)
 	return file_read(path, &call, NULL) == 0 && atol(buf_str(&call)) != SYS_exit;
 }
 
-static bool is_group_stop(int sig)
-{
-	return sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU;
-}
-
 static int say_end(struct follow *follow, struct uspl_err *err)
 {
 	if (follow->is_over)
@@ -250,7 +245,8 @@ static void take_stop(struct follow *follow, pid_t tid, int status, struct uspl_
 	if (event == PTRACE_EVENT_EXIT && !follow->is_over && takes_all(follow->child->pid, tid))
 		(void)say_end(follow, err);
 	/* It may have been killed meanwhile, and then says so. */
-	if (event == PTRACE_EVENT_STOP && is_group_stop(sig))
+	if (event == PTRACE_EVENT_STOP &&
+	    (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU))
 		(void)ptrace(PTRACE_LISTEN, tid, NULL, NULL);
 	else
 		(void)ptrace(PTRACE_CONT, tid, NULL, event ? 0 : sig);
@@ -348,5 +344,7 @@ int child_follow(struct child *child, const struct child_events *events, struct 
 		events->work(events->ctx);
 		follow.was_loose = true;
 	}
-	return rc ? rc : follow.status;
+	if (rc)
+		return rc;
+	return follow.status;
 }

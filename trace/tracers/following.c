@@ -18,28 +18,11 @@
 /* Where libraries come and go all the time, what is done for them takes a tenth of the time. */
 #define PAUSE_TIMES 9
 
-static int find_lists(struct following *following, struct uspl_err *err)
-{
-	auto_modules module_vec modules = { 0 };
-	auto_dynsyms struct dynsyms *dyn = NULL;
-	int rc = modules_read(following->proc, &modules, err);
-
-	if (rc)
-		return rc;
-	if (!module_main(&modules))
-		return uspl_fail(err, USPL_E_NO_MODULE, "its program isn't mapped");
-	rc = dynsyms_open(following->proc, module_main(&modules), &dyn, err);
-	if (rc)
-		return rc;
-	following->debug = dyn->debug;
-	if (!dyn->debug)
-		return uspl_fail(err, USPL_E_UNSUPPORTED, "it has no dynamic linker");
-	return 0;
-}
-
 int following_begin(struct following *following, pid_t pid, struct uspl_err *err)
 {
 	auto_session struct trace_session session = { 0 };
+	auto_modules module_vec modules = { 0 };
+	auto_dynsyms struct dynsyms *dyn = NULL;
 	int rc = proc_open_readonly(pid, &following->proc, err);
 
 	if (rc)
@@ -52,7 +35,18 @@ int following_begin(struct following *following, pid_t pid, struct uspl_err *err
 	following->head = session.regions.items[0].head;
 	/* What came before it was begun is looked at, too. */
 	following->again = true;
-	return find_lists(following, err);
+	rc = modules_read(following->proc, &modules, err);
+	if (rc)
+		return rc;
+	if (!module_main(&modules))
+		return uspl_fail(err, USPL_E_NO_MODULE, "its program isn't mapped");
+	rc = dynsyms_open(following->proc, module_main(&modules), &dyn, err);
+	if (rc)
+		return rc;
+	following->debug = dyn->debug;
+	if (!dyn->debug)
+		return uspl_fail(err, USPL_E_UNSUPPORTED, "it has no dynamic linker");
+	return 0;
 }
 
 void following_release(struct following *following)

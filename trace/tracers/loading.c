@@ -26,16 +26,12 @@ static void take_other(struct loading *loading)
 	loading->now = (struct loading_step){ 0 };
 }
 
-static bool is_code_of_file(const struct child_stop *stop)
-{
-	return stop->args[2] & PROT_EXEC && (int)stop->args[4] >= 0 && stop->result > 0;
-}
-
 static void take_call(struct loading *loading, const struct child_stop *stop)
 {
 	switch (stop->nr) {
 	case SYS_mmap:
-		if (is_code_of_file(stop))
+		/* Code of a file. */
+		if (stop->args[2] & PROT_EXEC && (int)stop->args[4] >= 0 && stop->result > 0)
 			loading->now.at = (taddr)stop->result;
 		break;
 	case SYS_close:
@@ -95,12 +91,6 @@ static struct loading_time *time_of(loading_vec *all, const struct module *modul
 	return time;
 }
 
-/* Adds to what may not have begun. */
-static void add(double *sum, double us)
-{
-	*sum = (*sum < 0 ? 0 : *sum) + us;
-}
-
 int loading_times(const struct loading *loading, const module_vec *modules, loading_vec *ret,
 		  double *ret_sum_us, struct uspl_err *err)
 {
@@ -114,11 +104,15 @@ int loading_times(const struct loading *loading, const module_vec *modules, load
 		double us = in_us(loading, step->ns, step->stops);
 		const struct module *module = module_at(modules, step->at);
 		struct loading_time *time = module ? time_of(&all, module) : NULL;
+		double *part;
 
 		sum += us;
 		oom |= module && !time;
-		if (time)
-			add(step->relocated ? &time->relocated_us : &time->mapped_us, us);
+		if (!time)
+			continue;
+		/* It may not have begun. */
+		part = step->relocated ? &time->relocated_us : &time->mapped_us;
+		*part = (*part < 0 ? 0 : *part) + us;
 	}
 	if (oom) {
 		vec_release(&all);

@@ -57,23 +57,18 @@ struct state {
 	bool seen[N_OWN]; /* there is such a function */
 };
 
-static const char *without_prefix(const char *name, size_t i)
-{
-	size_t len = strlen(prefixes[i]);
-
-	return strncmp(name, prefixes[i], len) ? NULL : name + len;
-}
-
 /* symbol: perhaps with a version behind it, "malloc@@GLIBC_2.2.5". */
 static bool find_role(const char *symbol, uint16_t *ret)
 {
 	auto_free char *name = strndup(symbol, demangle_stem_len(symbol));
 
 	for (size_t p = 0; name && p < ARRAY_SIZE(prefixes); p++) {
-		const char *rest = without_prefix(name, p);
+		size_t len = strlen(prefixes[p]);
 
-		for (size_t i = 0; rest && i < ARRAY_SIZE(functions); i++)
-			if (!fnmatch(functions[i].glob, rest, 0)) {
+		if (strncmp(name, prefixes[p], len) != 0)
+			continue;
+		for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
+			if (!fnmatch(functions[i].glob, name + len, 0)) {
 				*ret = (uint16_t)functions[i].role;
 				return true;
 			}

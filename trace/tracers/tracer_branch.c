@@ -49,37 +49,27 @@ static int switch_all(const struct watch *watch, bool on, struct uspl_err *err)
 	return rc;
 }
 
-static int find_all(struct watch *watch, struct uspl_err *err)
-{
-	struct branch_tracer *tracer = watch->state;
-	const struct module *module;
-	int rc = 0;
-
-	vec_for_each (&watch->modules, module)
-		if (!module->is_vdso) {
-			rc = branches_find(watch->proc, module, &tracer->branches, err);
-			if (rc)
-				return rc;
-		}
-	if (!tracer->branches.sites.n)
-		return uspl_fail(err, USPL_E_NO_MODULE,
-				 "no branch of pid %d says what is expected of it (uspl/branch.h)",
-				 watch->proc->pid);
-	return 0;
-}
-
 static int open_branches(struct watch *watch, struct uspl_err *err)
 {
 	struct branch_tracer *tracer = watch->state;
 	const struct branch_count *count;
+	const struct module *module;
 	int rc = symbols_new(watch->proc, &tracer->symbols, err);
 
 	watch->interval_ns = READ_NS;
 	if (rc)
 		return rc;
-	rc = find_all(watch, err);
-	if (rc)
-		return rc;
+	vec_for_each (&watch->modules, module) {
+		if (module->is_vdso)
+			continue;
+		rc = branches_find(watch->proc, module, &tracer->branches, err);
+		if (rc)
+			return rc;
+	}
+	if (!tracer->branches.sites.n)
+		return uspl_fail(err, USPL_E_NO_MODULE,
+				 "no branch of pid %d says what is expected of it (uspl/branch.h)",
+				 watch->proc->pid);
 	rc = branches_read(watch->proc, &tracer->branches, err);
 	if (rc)
 		return rc;
@@ -116,22 +106,20 @@ static size_t name_len(const struct symbol *function)
 	return strlen(function->name);
 }
 
-static bool is_same(const struct symbol *a, const struct symbol *b)
-{
-	return name_len(a) == name_len(b) && !strncmp(a->name, b->name, name_len(a)) &&
-	       !strcmp(a->module, b->module);
-}
-
 static int add_line(struct branch_tracer *tracer, const struct branch_count *count, uint64_t n,
 		    struct uspl_err *err)
 {
 	const struct symbol *function = symbols_at(tracer->symbols, count->code);
 	struct line *line, *found = NULL;
+	size_t len;
 
 	if (!function)
 		return uspl_fail_nomem(err);
+	len = name_len(function);
 	vec_for_each (&tracer->lines, line)
-		if (line->line == count->line && is_same(line->function, function) &&
+		if (line->line == count->line && name_len(line->function) == len &&
+		    !strncmp(line->function->name, function->name, len) &&
+		    !strcmp(line->function->module, function->module) &&
 		    !strcmp(line->file, count->file))
 			found = line;
 	if (!found) {

@@ -103,16 +103,6 @@ static int read_counts(struct coverage *coverage, struct uspl_err *err)
 	return 0;
 }
 
-static void find_sources(struct coverage *coverage)
-{
-	struct covered *covered;
-
-	vec_for_each (&coverage->functions, covered) {
-		covered->file = names_source(&coverage->names, covered->id, &covered->line);
-		coverage->n_called += covered->called;
-	}
-}
-
 static void add_text(struct coverage *coverage)
 {
 	const struct covered *covered;
@@ -224,6 +214,7 @@ static int report(struct tally *tally, bool json, struct buf *out, struct uspl_e
 {
 	const struct view *view = &tally->view;
 	auto_coverage struct coverage coverage = { .tally = tally, .out = out };
+	struct covered *covered;
 	int rc = names_find(view->proc, &view->modules, &view->session, &coverage.names, err);
 
 	if (rc)
@@ -231,7 +222,10 @@ static int report(struct tally *tally, bool json, struct buf *out, struct uspl_e
 	rc = tally->config.head.own_len ? read_counts(&coverage, err) : read_flags(&coverage, err);
 	if (rc)
 		return rc;
-	find_sources(&coverage);
+	vec_for_each (&coverage.functions, covered) {
+		covered->file = names_source(&coverage.names, covered->id, &covered->line);
+		coverage.n_called += covered->called;
+	}
 	if (tally->opts->lcov)
 		return add_lcov(&coverage, err);
 	(json ? add_json : add_text)(&coverage);

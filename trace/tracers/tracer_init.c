@@ -261,15 +261,6 @@ static int print(void *ctx, pid_t pid, struct uspl_err *err)
 	return 0;
 }
 
-static void release(struct init *init)
-{
-	strvec_release(&init->names);
-	vec_release(&init->constructors);
-	vec_release(&init->libraries);
-	modules_release(&init->modules);
-	loading_release(&init->loading);
-}
-
 static int check_init(void *state, struct uspl_err *err)
 {
 	const struct format *const formats[FORMATS_MAX] = { &format_text, &format_json };
@@ -299,7 +290,11 @@ static int run_init(void *state, struct child *child, struct uspl_err *err)
 	struct init *init = state;
 	int rc = run(init, child, err);
 
-	release(init);
+	strvec_release(&init->names);
+	vec_release(&init->constructors);
+	vec_release(&init->libraries);
+	modules_release(&init->modules);
+	loading_release(&init->loading);
 	return rc;
 }
 

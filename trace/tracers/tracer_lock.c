@@ -93,25 +93,6 @@ static const char *kind_of(const struct uspl_lock *lock)
 	return lock->kind < ARRAY_SIZE(kinds) ? kinds[lock->kind] : kinds[0];
 }
 
-static void add_line(struct tally *tally, const struct uspl_lock *lock, struct buf *out)
-{
-	buf_addf(out, "%10llu %13.3f %13.3f %13.3f %13.3f  %-6s  ", (unsigned long long)lock->taken,
-		 tally_us(tally, lock->held), tally_us(tally, lock->hold_max),
-		 tally_us(tally, lock->waited), tally_us(tally, lock->wait_max), kind_of(lock));
-	places_add_object(&tally->places, lock->addr, out);
-	buf_addstr(out, "\n");
-}
-
-static void add_longest_wait(struct tally *tally, const struct uspl_lock *lock, struct buf *out)
-{
-	if (!lock->wait_max)
-		return;
-	buf_addf(out, "    waited for %.3f us by thread %d, in ", tally_us(tally, lock->wait_max),
-		 (int)lock->wait_tid);
-	places_add_caller(&tally->places, lock->wait_site, out);
-	buf_addstr(out, "\n");
-}
-
 static int json_add_lock(struct tally *tally, const struct uspl_lock *lock, struct json *json,
 			 struct uspl_err *err)
 {
@@ -146,11 +127,23 @@ static int add_text(struct tally *tally, const struct lock_table *table, struct 
 	buf_addf(out, "%10s %13s %13s %13s %13s  %-6s  %s\n", "TAKEN", "HELD us", "LONGEST us",
 		 "WAITED us", "LONGEST us", "KIND", "LOCK");
 	for (size_t i = 0; i < table->n && i < SHOWN; i++) {
-		add_line(tally, &table->items[i], out);
-		rc = lock_add_longest(tally, &table->items[i], "held", out, err);
+		const struct uspl_lock *lock = &table->items[i];
+
+		buf_addf(out, "%10llu %13.3f %13.3f %13.3f %13.3f  %-6s  ",
+			 (unsigned long long)lock->taken, tally_us(tally, lock->held),
+			 tally_us(tally, lock->hold_max), tally_us(tally, lock->waited),
+			 tally_us(tally, lock->wait_max), kind_of(lock));
+		places_add_object(&tally->places, lock->addr, out);
+		buf_addstr(out, "\n");
+		rc = lock_add_longest(tally, lock, "held", out, err);
 		if (rc)
 			return rc;
-		add_longest_wait(tally, &table->items[i], out);
+		if (!lock->wait_max)
+			continue;
+		buf_addf(out, "    waited for %.3f us by thread %d, in ",
+			 tally_us(tally, lock->wait_max), (int)lock->wait_tid);
+		places_add_caller(&tally->places, lock->wait_site, out);
+		buf_addstr(out, "\n");
 	}
 	if (table->n > SHOWN)
 		buf_addf(out, "# and %zu locks that were held for less\n", table->n - SHOWN);

@@ -57,40 +57,35 @@ static int read_samples(struct watch *watch, struct uspl_err *err)
 	return sampling_read(&sample->sampling, take_sample, sample, err);
 }
 
-static int print_text(struct watch *watch, struct sample *sample, struct uspl_err *err)
-{
-	const struct sampling *sampling = &sample->sampling;
-
-	buf_addf(&watch->out,
-		 "# tracer: sample, pid %d (%s): %" PRIu64
-		 " samples in %.1f s, %d a second of each "
-		 "running thread%s\n",
-		 watch->proc->pid, watch->proc->comm, sampling->samples,
-		 (double)(clock_now_ns() - watch->start_ns) / 1e9, sampling->freq,
-		 sampling->kernel ? "" : ", not in the kernel");
-	sampling_add_losses(sampling, &watch->out);
-	return calltree_add_text(&sample->tree, LEAST, &watch->out, err);
-}
-
 static int end_sample(struct watch *watch, struct uspl_err *err)
 {
 	struct sample *sample = watch->state;
+	const struct sampling *sampling = &sample->sampling;
 	auto_buf struct buf losses = { 0 };
 
-	if (watch->format == &format_text)
-		return print_text(watch, sample, err);
+	if (watch->format == &format_text) {
+		buf_addf(&watch->out,
+			 "# tracer: sample, pid %d (%s): %" PRIu64
+			 " samples in %.1f s, %d a second of each "
+			 "running thread%s\n",
+			 watch->proc->pid, watch->proc->comm, sampling->samples,
+			 (double)(clock_now_ns() - watch->start_ns) / 1e9, sampling->freq,
+			 sampling->kernel ? "" : ", not in the kernel");
+		sampling_add_losses(sampling, &watch->out);
+		return calltree_add_text(&sample->tree, LEAST, &watch->out, err);
+	}
 	if (watch->format == &format_json)
 		calltree_add_json(&sample->tree, "samples", &watch->out);
 	else
 		tree_add(watch->format, &sample->tree,
 			 &(struct page_head){ watch->proc->comm, "sample", watch->proc->pid, 0,
-					      sample->sampling.perf.lost, 0 },
+					      sampling->perf.lost, 0 },
 			 "samples", &watch->out);
-	if (!sample->sampling.kernel)
+	if (!sampling->kernel)
 		buf_addstr(&losses, "# not seen: what runs in the kernel (CAP_PERFMON, "
 				    "kernel.perf_event_paranoid)\n");
-	sampling_add_losses(&sample->sampling, &losses);
-	watch->lost = sample->sampling.perf.lost;
+	sampling_add_losses(sampling, &losses);
+	watch->lost = sampling->perf.lost;
 	watch_print_losses(watch, &losses);
 	return 0;
 }

@@ -91,22 +91,6 @@ static uint64_t waking_ns(const struct off_time *off)
 	return off->woken && off->to > off->woken ? off->to - off->woken : 0;
 }
 
-static void print_text(struct sched *sched, const struct off_time *off)
-{
-	struct buf *out = &sched->watch->out;
-
-	buf_addf(out, "%14.6f %9d %9.3f us",
-		 (double)((int64_t)off->from - sched->watch->start_ns) / 1e9, off->tid,
-		 (double)off_ns(off) / 1e3);
-	if (off->woken && off->to)
-		buf_addf(out, " %11.3f us", (double)waking_ns(off) / 1e3);
-	else
-		buf_addf(out, " %14s", "-");
-	buf_addf(out, "  %s%s ", why(off), off->to ? "" : " until now");
-	switches_add_place(off, out);
-	buf_addstr(out, "\n");
-}
-
 static void print_json(struct sched *sched, const struct off_time *off)
 {
 	const char *name = syscall_name(off->nr);
@@ -147,15 +131,26 @@ static int add_total(struct sched *sched, const struct off_time *off)
 static int tell(void *ctx, const struct off_time *off)
 {
 	struct sched *sched = ctx;
+	struct buf *out = &sched->watch->out;
 
 	if ((double)off_ns(off) < sched->threshold_s * 1e9)
 		return 0;
 	if (sched->summary)
 		return add_total(sched, off);
-	if (sched->watch->format == &format_json)
+	if (sched->watch->format == &format_json) {
 		print_json(sched, off);
+		return 0;
+	}
+	buf_addf(out, "%14.6f %9d %9.3f us",
+		 (double)((int64_t)off->from - sched->watch->start_ns) / 1e9, off->tid,
+		 (double)off_ns(off) / 1e3);
+	if (off->woken && off->to)
+		buf_addf(out, " %11.3f us", (double)waking_ns(off) / 1e3);
 	else
-		print_text(sched, off);
+		buf_addf(out, " %14s", "-");
+	buf_addf(out, "  %s%s ", why(off), off->to ? "" : " until now");
+	switches_add_place(off, out);
+	buf_addstr(out, "\n");
 	return 0;
 }
 
@@ -185,22 +180,6 @@ static void print_totals(struct sched *sched)
 			 total->preempted, (double)total->preempted_ns / 1e3,
 			 (double)total->waking_ns / 1e3, name);
 	}
-}
-
-static void print_thread_text(const struct sched *sched, const struct sched_thread *thread)
-{
-	struct buf *out = &sched->watch->out;
-	const struct sched_place *place;
-
-	buf_addf(out, "%9d %10" PRIu64 " %10" PRIu64 " %14.3f %14.3f  %s\n", thread->tid,
-		 thread->last.blocked - thread->first.blocked,
-		 thread->last.preempted - thread->first.preempted,
-		 (double)(thread->last.waited_ns - thread->first.waited_ns) / 1e3,
-		 (double)(thread->last.ran_ns - thread->first.ran_ns) / 1e3, thread->name);
-	vec_for_each (&thread->places, place)
-		buf_addf(out, "#%9s asleep at %" PRIu64 " of %" PRIu64 " looks: in %s <- %s\n", "",
-			 place->looks, sched->by_proc.looks, place->inner->name,
-			 place->caller ? place->caller->name : "?");
 }
 
 static void print_thread_json(const struct sched *sched, const struct sched_thread *thread)
@@ -234,21 +213,33 @@ static void print_thread_json(const struct sched *sched, const struct sched_thre
 static int end_by_proc(struct sched *sched, struct uspl_err *err)
 {
 	auto_buf struct buf limits = { 0 };
+	struct buf *out = &sched->watch->out;
 	const struct sched_thread *thread;
+	const struct sched_place *place;
 	int rc = sched_proc_look(&sched->by_proc, err);
 
 	if (rc)
 		return rc;
 	if (sched->watch->format == &format_text)
-		buf_addf(&sched->watch->out,
-			 "# tracer: sched, pid %d, by /proc\n%9s %10s %10s %14s %14s  %s\n",
+		buf_addf(out, "# tracer: sched, pid %d, by /proc\n%9s %10s %10s %14s %14s  %s\n",
 			 sched->watch->proc->pid, "TID", "BLOCKED", "PREEMPTED", "WAITED us",
 			 "RAN us", "THREAD");
-	vec_for_each (&sched->by_proc.threads, thread)
-		if (sched->watch->format == &format_text)
-			print_thread_text(sched, thread);
-		else
+	vec_for_each (&sched->by_proc.threads, thread) {
+		if (sched->watch->format != &format_text) {
 			print_thread_json(sched, thread);
+			continue;
+		}
+		buf_addf(out, "%9d %10" PRIu64 " %10" PRIu64 " %14.3f %14.3f  %s\n", thread->tid,
+			 thread->last.blocked - thread->first.blocked,
+			 thread->last.preempted - thread->first.preempted,
+			 (double)(thread->last.waited_ns - thread->first.waited_ns) / 1e3,
+			 (double)(thread->last.ran_ns - thread->first.ran_ns) / 1e3, thread->name);
+		vec_for_each (&thread->places, place)
+			buf_addf(out,
+				 "#%9s asleep at %" PRIu64 " of %" PRIu64 " looks: in %s <- %s\n",
+				 "", place->looks, sched->by_proc.looks, place->inner->name,
+				 place->caller ? place->caller->name : "?");
+	}
 	buf_addf(&limits, "# sums only, by /proc: perf events are refused: %s\n",
 		 sched->refused.msg);
 	watch_print_losses(sched->watch, &limits);

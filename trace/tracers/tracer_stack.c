@@ -125,18 +125,6 @@ static struct stack *stack_of(struct stack_tracer *tracer, pid_t tid, taddr sp)
 	return NULL;
 }
 
-static struct frame frame_of(const struct stacks *stacks, size_t i)
-{
-	const struct unwind_frame *at = &stacks->frames.items[i];
-	struct frame frame = { .symbol = stacks->chain.items[i], .sp = at->sp };
-	taddr start;
-
-	frame.known = symbols_function(stacks->symbols, at->pc - at->is_call, &start, &frame.size);
-	if (frame.known)
-		frame.offset = at->pc - start;
-	return frame;
-}
-
 /* The chain that was just followed is the deepest of the thread. */
 static int keep_frames(struct stack_tracer *tracer, struct stack *stack, taddr sp)
 {
@@ -147,11 +135,17 @@ static int keep_frames(struct stack_tracer *tracer, struct stack *stack, taddr s
 		stack->touched = sp;
 	stack->frames.n = 0;
 	for (size_t i = stacks->in_kernel; i < stacks->chain.n; i++) {
+		const struct unwind_frame *at = &stacks->frames.items[i];
 		struct frame *frame = vec_push(&stack->frames);
+		taddr start;
 
 		if (!frame)
 			return uspl_fail_nomem(tracer->err);
-		*frame = frame_of(stacks, i);
+		*frame = (struct frame){ .symbol = stacks->chain.items[i], .sp = at->sp };
+		frame->known = symbols_function(stacks->symbols, at->pc - at->is_call, &start,
+						&frame->size);
+		if (frame->known)
+			frame->offset = at->pc - start;
 	}
 	return 0;
 }
@@ -184,23 +178,6 @@ static int look_at_sleeper(struct stack_tracer *tracer, const struct blocked_thr
 	if (rc || runcount_read(&thread->count, tracer->watch->proc) != thread->runs)
 		return rc;
 	return keep_frames(tracer, stack, sp);
-}
-
-static int look_at_sleepers(struct stack_tracer *tracer)
-{
-	const struct blocked_thread *thread;
-	int rc = 0;
-
-	/* The process may end meanwhile: then there is no thread to look at. */
-	if (blocked_look(&tracer->blocked, NULL) != 0)
-		return 0;
-	vec_for_each (&tracer->blocked.threads, thread)
-		if (thread->class == BLOCKED_SLEEPS) {
-			rc = look_at_sleeper(tracer, thread);
-			if (rc)
-				return rc;
-		}
-	return 0;
 }
 
 /* The first word of the page that isn't zero; 0 if all are, or it can't be read. */
@@ -256,41 +233,23 @@ static void find_all_touched(struct stack_tracer *tracer)
 		find_touched(tracer->watch->proc, pagemap, stack);
 }
 
-/* An alarm is for people, whatever the output is: it goes to the messages. */
-static void sound_alarms(struct stack_tracer *tracer)
-{
-	struct stack *stack;
-
-	vec_for_each (&tracer->stacks, stack) {
-		auto_buf struct buf text = { 0 };
-
-		if (stack->alarmed || stack_percent(stack) < tracer->alarm)
-			continue;
-		stack->alarmed = true;
-		buf_addf(&text, "alarm: thread %d (%s) has used %.2f %% of its stack\n", stack->tid,
-			 stack->thread->name, stack_percent(stack));
-		stack_add_text(&text, stack);
-		fputs(buf_str(&text), stderr);
-	}
-}
-
 static int look(struct stack_tracer *tracer)
 {
+	const struct blocked_thread *thread;
 	int rc = sampling_read(&tracer->sampling, take_sample, tracer, tracer->err);
 
 	if (rc)
 		return rc;
-	return look_at_sleepers(tracer);
-}
-
-static bool has_seen_any(const struct stack_tracer *tracer)
-{
-	const struct stack *stack;
-
-	vec_for_each (&tracer->stacks, stack)
-		if (stack->frames.n)
-			return true;
-	return false;
+	/* The process may end meanwhile: then there is no thread to look at. */
+	if (blocked_look(&tracer->blocked, NULL) != 0)
+		return 0;
+	vec_for_each (&tracer->blocked.threads, thread)
+		if (thread->class == BLOCKED_SLEEPS) {
+			rc = look_at_sleeper(tracer, thread);
+			if (rc)
+				return rc;
+		}
+	return 0;
 }
 
 /*
@@ -301,7 +260,14 @@ static int look_at_last(struct stack_tracer *tracer)
 	const struct timespec pause = { 0, LAST_PAUSE_NS };
 	int rc = 0;
 
-	for (int i = 0; i < LAST_LOOKS && !has_seen_any(tracer); i++) {
+	for (int i = 0; i < LAST_LOOKS; i++) {
+		const struct stack *stack;
+		bool seen = false;
+
+		vec_for_each (&tracer->stacks, stack)
+			seen |= stack->frames.n > 0;
+		if (seen)
+			break;
 		nanosleep(&pause, NULL);
 		rc = look(tracer);
 		if (rc)
@@ -314,6 +280,7 @@ static int look_at_last(struct stack_tracer *tracer)
 static int read_stacks(struct watch *watch, struct uspl_err *err)
 {
 	struct stack_tracer *tracer = watch->state;
+	struct stack *stack;
 	int rc;
 
 	tracer->err = err;
@@ -321,8 +288,20 @@ static int read_stacks(struct watch *watch, struct uspl_err *err)
 	if (rc)
 		return rc;
 	find_all_touched(tracer);
-	if (tracer->alarm)
-		sound_alarms(tracer);
+	if (!tracer->alarm)
+		return 0;
+	/* An alarm is for people, whatever the output is: it goes to the messages. */
+	vec_for_each (&tracer->stacks, stack) {
+		auto_buf struct buf text = { 0 };
+
+		if (stack->alarmed || stack_percent(stack) < tracer->alarm)
+			continue;
+		stack->alarmed = true;
+		buf_addf(&text, "alarm: thread %d (%s) has used %.2f %% of its stack\n", stack->tid,
+			 stack->thread->name, stack_percent(stack));
+		stack_add_text(&text, stack);
+		fputs(buf_str(&text), stderr);
+	}
 	return 0;
 }
 

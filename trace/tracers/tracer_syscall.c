@@ -70,22 +70,9 @@ static const struct tracer_option options[] = {
 	  "copy so much of the stack to find the caller (default 4, at most 60)" },
 };
 
-static int open_perf(struct syscalls *sys, struct uspl_err *err)
-{
-	struct perf_kind kinds[N_KINDS];
-	int rc;
-
-	for (size_t i = 0; i < N_KINDS; i++)
-		kinds[i] = (struct perf_kind){ 0 };
-	rc = perf_syscalls(&kinds[ENTER].attr, &kinds[EXIT].attr, err);
-	if (rc)
-		return rc;
-	stacks_ask(&kinds[ENTER].attr, (size_t)sys->stack_kb << 10);
-	return perf_open(&sys->perf, sys->watch->proc, kinds, N_KINDS, RING_LEN, err);
-}
-
 static int open_syscalls(struct watch *watch, struct uspl_err *err)
 {
+	struct perf_kind kinds[N_KINDS] = { 0 };
 	struct syscalls *sys = watch->state;
 	int rc;
 
@@ -100,7 +87,11 @@ static int open_syscalls(struct watch *watch, struct uspl_err *err)
 	rc = stacks_open(&sys->stacks, watch->proc, (size_t)sys->stack_kb << 10, err);
 	if (rc)
 		return rc;
-	rc = open_perf(sys, err);
+	rc = perf_syscalls(&kinds[ENTER].attr, &kinds[EXIT].attr, err);
+	if (rc)
+		return rc;
+	stacks_ask(&kinds[ENTER].attr, (size_t)sys->stack_kb << 10);
+	rc = perf_open(&sys->perf, watch->proc, kinds, N_KINDS, RING_LEN, err);
 	if (rc)
 		return rc;
 	rc = watch_add_perf(watch, &sys->perf, err);
@@ -154,25 +145,6 @@ static int enter(struct syscalls *sys, const struct perf_note *note)
 		*place = sys->stacks.chain.items[i];
 	}
 	return 0;
-}
-
-/* A call as a line; result NULL: it has not returned. */
-static void print_text(struct syscalls *sys, const struct open_call *call, uint64_t ns,
-		       const int64_t *result)
-{
-	struct buf *out = &sys->watch->out;
-	char buf[32];
-
-	buf_addf(out, "%14.6f %9d %11.3f us  %s",
-		 (double)((int64_t)call->start - sys->watch->start_ns) / 1e9, call->tid,
-		 (double)ns / 1e3, kernel_syscall_name((int32_t)call->nr, buf, sizeof(buf)));
-	if (result) {
-		buf_addstr(out, " = ");
-		kernel_add_result(*result, out);
-	} else {
-		buf_addstr(out, " ...");
-	}
-	buf_addf(out, " <- %s\n", call->caller ? call->caller->name : "?");
 }
 
 static void print_json(struct syscalls *sys, const struct open_call *call, uint64_t ns,
@@ -234,10 +206,13 @@ static int add_chain(struct syscalls *sys, const struct open_call *call, uint64_
 	return calltree_add(&sys->tree, thread, chain, n, ns, sys->err);
 }
 
+/* A call; result NULL: it has not returned. */
 static int tell(struct syscalls *sys, const struct open_call *call, uint64_t ns,
 		const int64_t *result)
 {
 	const struct format *format = sys->watch->format;
+	struct buf *out = &sys->watch->out;
+	char buf[32];
 
 	if ((double)ns < sys->threshold_s * 1e9)
 		return 0;
@@ -245,18 +220,34 @@ static int tell(struct syscalls *sys, const struct open_call *call, uint64_t ns,
 		return add_chain(sys, call, ns);
 	if (sys->summary)
 		return add_total(sys, call, ns, result && *result < 0 && *result >= -ERRNO_MAX);
-	if (format == &format_json)
+	if (format == &format_json) {
 		print_json(sys, call, ns, result);
-	else
-		print_text(sys, call, ns, result);
+		return 0;
+	}
+	buf_addf(out, "%14.6f %9d %11.3f us  %s",
+		 (double)((int64_t)call->start - sys->watch->start_ns) / 1e9, call->tid,
+		 (double)ns / 1e3, kernel_syscall_name((int32_t)call->nr, buf, sizeof(buf)));
+	if (result) {
+		buf_addstr(out, " = ");
+		kernel_add_result(*result, out);
+	} else {
+		buf_addstr(out, " ...");
+	}
+	buf_addf(out, " <- %s\n", call->caller ? call->caller->name : "?");
 	return 0;
 }
 
-static int leave(struct syscalls *sys, const struct perf_note *note)
+static int take_note(void *ctx, const struct perf_note *note)
 {
-	struct open_call *call = call_of(sys, note->tid);
+	struct syscalls *sys = ctx;
+	struct open_call *call;
 	struct perf_sys_exit record;
 
+	if (note->type != PERF_RECORD_SAMPLE)
+		return 0;
+	if (note->kind == ENTER)
+		return enter(sys, note);
+	call = call_of(sys, note->tid);
 	if (!call)
 		return uspl_fail_nomem(sys->err);
 	/* A call that had begun before we looked. */
@@ -268,15 +259,6 @@ static int leave(struct syscalls *sys, const struct perf_note *note)
 	if ((long)record.nr != call->nr)
 		return 0;
 	return tell(sys, call, note->time - call->start, &record.result);
-}
-
-static int take_note(void *ctx, const struct perf_note *note)
-{
-	struct syscalls *sys = ctx;
-
-	if (note->type != PERF_RECORD_SAMPLE)
-		return 0;
-	return note->kind == ENTER ? enter(sys, note) : leave(sys, note);
 }
 
 static int read_calls(struct watch *watch, struct uspl_err *err)
@@ -313,20 +295,10 @@ static void print_totals(struct syscalls *sys)
 			 total->caller ? total->caller->name : "?");
 }
 
-static void print_losses(struct syscalls *sys)
-{
-	auto_buf struct buf losses = { 0 };
-
-	if (sys->perf.lost)
-		buf_addf(&losses, "# %" PRIu64 " entries or exits could not be kept\n",
-			 sys->perf.lost);
-	sys->watch->lost = sys->perf.lost;
-	watch_print_losses(sys->watch, &losses);
-}
-
 static int end_syscalls(struct watch *watch, struct uspl_err *err)
 {
 	struct syscalls *sys = watch->state;
+	auto_buf struct buf losses = { 0 };
 	uint64_t now = (uint64_t)clock_now_ns();
 	const struct open_call *call;
 	int rc;
@@ -348,7 +320,11 @@ static int end_syscalls(struct watch *watch, struct uspl_err *err)
 			 "ns", &watch->out);
 	else if (sys->summary)
 		print_totals(sys);
-	print_losses(sys);
+	if (sys->perf.lost)
+		buf_addf(&losses, "# %" PRIu64 " entries or exits could not be kept\n",
+			 sys->perf.lost);
+	watch->lost = sys->perf.lost;
+	watch_print_losses(watch, &losses);
 	return 0;
 }
 

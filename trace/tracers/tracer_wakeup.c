@@ -83,19 +83,6 @@ static int by_max(const void *a, const void *b)
 	return x->max_ns > y->max_ns ? -1 : x->max_ns < y->max_ns;
 }
 
-static void print_text(struct watch *watch, const struct latency *latency)
-{
-	char name[TASK_NAME_LEN];
-
-	task_name(watch->proc, latency->tid, name);
-	buf_addf(&watch->out, "%9d %-15s %10" PRIu64 " %11.3f %11.3f %14.6f %4u  ", latency->tid,
-		 name, latency->n, (double)latency->sum_ns / (double)latency->n / 1e3,
-		 (double)latency->max_ns / 1e3,
-		 (double)((int64_t)latency->max.woken - watch->start_ns) / 1e9, latency->max.cpu);
-	switches_add_place(&latency->max, &watch->out);
-	buf_addstr(&watch->out, "\n");
-}
-
 static void print_json(struct watch *watch, const struct latency *latency)
 {
 	auto_json struct json json = { 0 };
@@ -121,6 +108,7 @@ static int end_wakeups(struct watch *watch, struct uspl_err *err)
 	struct wakeups *wakeups = watch->state;
 	auto_buf struct buf limits = { 0 };
 	const struct latency *latency;
+	char name[TASK_NAME_LEN];
 	int rc;
 
 	wakeups->err = err;
@@ -135,11 +123,21 @@ static int end_wakeups(struct watch *watch, struct uspl_err *err)
 			 "# tracer: wakeup, pid %d\n%9s %-15s %10s %11s %11s %14s %4s  %s\n",
 			 watch->proc->pid, "TID", "THREAD", "WAKE-UPS", "AVG us", "MAX us", "AT s",
 			 "CPU", "THE LONGEST: IT HAD WAITED");
-	vec_for_each (&wakeups->latencies, latency)
-		if (watch->format == &format_text)
-			print_text(watch, latency);
-		else
+	vec_for_each (&wakeups->latencies, latency) {
+		if (watch->format != &format_text) {
 			print_json(watch, latency);
+			continue;
+		}
+		task_name(watch->proc, latency->tid, name);
+		buf_addf(&watch->out, "%9d %-15s %10" PRIu64 " %11.3f %11.3f %14.6f %4u  ",
+			 latency->tid, name, latency->n,
+			 (double)latency->sum_ns / (double)latency->n / 1e3,
+			 (double)latency->max_ns / 1e3,
+			 (double)((int64_t)latency->max.woken - watch->start_ns) / 1e9,
+			 latency->max.cpu);
+		switches_add_place(&latency->max, &watch->out);
+		buf_addstr(&watch->out, "\n");
+	}
 	switches_add_limits(&wakeups->switches, &limits);
 	watch->lost = wakeups->switches.perf.lost;
 	watch_print_losses(watch, &limits);
