@@ -131,21 +131,6 @@ bool arg_specs_are_wanted(const arg_spec_vec *specs, const char *const *names, s
 	return false;
 }
 
-/* For a value, what the user says goes before what the debugging information says. */
-static void set_kind(struct uspl_listen_arg *arg, char kind)
-{
-	if (!kind)
-		return;
-	arg->type = 0;
-	arg->kind = kind == 'd'   ? USPL_PROBE_SIGNED
-		    : kind == 'u' ? USPL_PROBE_UNSIGNED
-		    : kind == 's' ? USPL_PROBE_TEXT
-		    : kind == 'f' ? USPL_PROBE_FLOAT
-				  : USPL_PROBE_POINTER;
-	if (kind == 's' || kind == 'x' || !arg->width)
-		arg->width = 8;
-}
-
 static void fill(struct listen_plan *plan, const struct image_value *from, char kind,
 		 struct uspl_listen_arg *arg)
 {
@@ -157,7 +142,17 @@ static void fill(struct listen_plan *plan, const struct image_value *from, char 
 		.name = listen_add_text(plan, from->name),
 		.type = listen_add_text(plan, from->names),
 	};
-	set_kind(arg, kind);
+	if (!kind)
+		return;
+	/* What the user says goes before what the debugging information says. */
+	arg->type = 0;
+	arg->kind = kind == 'd'   ? USPL_PROBE_SIGNED
+		    : kind == 'u' ? USPL_PROBE_UNSIGNED
+		    : kind == 's' ? USPL_PROBE_TEXT
+		    : kind == 'f' ? USPL_PROBE_FLOAT
+				  : USPL_PROBE_POINTER;
+	if (kind == 's' || kind == 'x' || !arg->width)
+		arg->width = 8;
 }
 
 /* An argument of which nothing but its number is known. */
@@ -196,29 +191,23 @@ static const struct image_value *find_value(const struct image_signature *signat
 	return NULL;
 }
 
-static int fail_value(const struct listen_function *function, const struct args_value *value,
-		      bool known, struct uspl_err *err)
-{
-	const char *name = function->n_names ? function->names[0] : "?";
-
-	if (known)
-		return uspl_fail(err, USPL_E_NO_MODULE, "'%s' has no argument '%s'", name,
-				 value->name);
-	uspl_fail(err, USPL_E_NO_MODULE,
-		  "of '%s' no argument '%s' is known: there is no debugging information", name,
-		  value->name);
-	uspl_hint(err, "ask for it by its number: 'arg1', or 'arg1/s' for a string");
-	return -USPL_E_NO_MODULE;
-}
-
 static int add_value(struct listen_plan *plan, const struct listen_function *function,
 		     const struct image_signature *signature, const struct args_value *value,
 		     struct uspl_listen_site *site, struct uspl_err *err)
 {
+	const char *name = function->n_names ? function->names[0] : "?";
 	const struct image_value *from = find_value(signature, value);
 
-	if (!from && (signature->known || !value->number))
-		return fail_value(function, value, signature->known, err);
+	if (!from && signature->known)
+		return uspl_fail(err, USPL_E_NO_MODULE, "'%s' has no argument '%s'", name,
+				 value->name);
+	if (!from && !value->number) {
+		uspl_fail(err, USPL_E_NO_MODULE,
+			  "of '%s' no argument '%s' is known: there is no debugging information",
+			  name, value->name);
+		uspl_hint(err, "ask for it by its number: 'arg1', or 'arg1/s' for a string");
+		return -USPL_E_NO_MODULE;
+	}
 	if (site->n_args == USPL_LISTEN_ARGS_MAX)
 		return uspl_fail(err, USPL_E_UNSUPPORTED,
 				 "of a function no more than %d arguments can be recorded",
@@ -280,25 +269,12 @@ static int add_spec(struct listen_plan *plan, const struct listen_function *func
 	return 0;
 }
 
-/* Strings share what room the numbers leave in a record. */
-static void share_room(struct uspl_listen_site *site, unsigned text_max)
-{
-	unsigned room = USPL_LISTEN_VALUES_MAX - 8 * (2 + USPL_LISTEN_ARGS_MAX), n = 0;
-
-	for (size_t i = 0; i < site->n_args; i++)
-		n += site->args[i].kind == USPL_PROBE_TEXT;
-	if (n && text_max > room / n - 1)
-		text_max = room / n - 1;
-	for (size_t i = 0; i < site->n_args; i++)
-		site->args[i].text_max = (uint16_t)text_max;
-	site->result.text_max = (uint16_t)text_max;
-}
-
 int arg_specs_choose(arg_spec_vec *specs, unsigned text_max, struct listen_plan *plan,
 		     const struct listen_function *function, struct uspl_listen_site *site,
 		     bool *ret, struct uspl_err *err)
 {
 	struct image_signature signature = { 0 };
+	unsigned room = USPL_LISTEN_VALUES_MAX - 8 * (2 + USPL_LISTEN_ARGS_MAX), n = 0;
 	struct arg_spec *spec;
 	bool wanted = arg_specs_are_wanted(specs, function->names, function->n_names);
 	int rc = wanted ? image_signature_read(function->image, function->candidate->entry,
@@ -311,7 +287,14 @@ int arg_specs_choose(arg_spec_vec *specs, unsigned text_max, struct listen_plan 
 		spec->matched++;
 		rc = add_spec(plan, function, &signature, spec, site, err);
 	}
-	share_room(site, text_max);
+	/* Strings share what room the numbers leave in a record. */
+	for (size_t i = 0; i < site->n_args; i++)
+		n += site->args[i].kind == USPL_PROBE_TEXT;
+	if (n && text_max > room / n - 1)
+		text_max = room / n - 1;
+	for (size_t i = 0; i < site->n_args; i++)
+		site->args[i].text_max = (uint16_t)text_max;
+	site->result.text_max = (uint16_t)text_max;
 	image_signature_release(&signature);
 	if (rc)
 		return rc;

@@ -31,15 +31,6 @@ static const struct {
 };
 /* clang-format on */
 
-static void print_help(void)
-{
-	printf("usage: uspl-trace SUBCOMMAND [OPTION]... PID\n\nTraces the functions of running "
-	       "processes\n\n");
-	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
-		printf("  %-10s %s\n", subcommands[i].name, subcommands[i].summary);
-	printf("\n'uspl-trace SUBCOMMAND --help' explains a subcommand\n");
-}
-
 static int run(size_t i, int argc, char **argv, struct uspl_err *err)
 {
 	int status;
@@ -49,26 +40,21 @@ static int run(size_t i, int argc, char **argv, struct uspl_err *err)
 	return subcommands[i].run(argc, argv, err);
 }
 
-static int fail_unknown(const char *name, struct uspl_err *err)
-{
-	struct nearest nearest = { .word = name };
-
-	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
-		nearest_try(&nearest, subcommands[i].name);
-	uspl_fail(err, USPL_E_USAGE, "unknown subcommand '%s'", name);
-	cli_hint_nearest(&nearest, "uspl-trace ", "uspl-trace", err);
-	return -USPL_E_USAGE;
-}
-
 int cmd_trace(int argc, char **argv, struct uspl_err *err)
 {
+	struct nearest nearest = { 0 };
+
 	if (argc < 2) {
 		uspl_fail(err, USPL_E_USAGE, "no subcommand given");
 		uspl_hint(err, "try 'uspl-trace --help'");
 		return -USPL_E_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-		print_help();
+		printf("usage: uspl-trace SUBCOMMAND [OPTION]... PID\n\nTraces the functions of "
+		       "running processes\n\n");
+		for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
+			printf("  %-10s %s\n", subcommands[i].name, subcommands[i].summary);
+		printf("\n'uspl-trace SUBCOMMAND --help' explains a subcommand\n");
 		return USPL_STATUS_DONE;
 	}
 	if (!strcmp(argv[1], "--version")) {
@@ -79,8 +65,13 @@ int cmd_trace(int argc, char **argv, struct uspl_err *err)
 		return trace_keep(argc - 1, argv + 1, err);
 	if (!strcmp(argv[1], "follow"))
 		return trace_follow(argc - 1, argv + 1, err);
-	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++)
+	nearest.word = argv[1];
+	for (size_t i = 0; i < ARRAY_SIZE(subcommands); i++) {
 		if (!strcmp(subcommands[i].name, argv[1]))
 			return run(i, argc - 1, argv + 1, err);
-	return fail_unknown(argv[1], err);
+		nearest_try(&nearest, subcommands[i].name);
+	}
+	uspl_fail(err, USPL_E_USAGE, "unknown subcommand '%s'", argv[1]);
+	cli_hint_nearest(&nearest, "uspl-trace ", "uspl-trace", err);
+	return -USPL_E_USAGE;
 }

@@ -36,20 +36,14 @@ static void become_companion(char *const *argv, int pipe_fd)
 	_exit(1);
 }
 
-static bool is_wanted(void)
-{
-	const char *setting = getenv("USPL_KEEPER");
-
-	return !setting || strcmp(setting, "none") != 0;
-}
-
 bool companion_start(const char *const *argv, struct buf *ret_why)
 {
+	const char *setting = getenv("USPL_KEEPER");
 	int fds[2];
 	pid_t pid;
 	bool failed;
 
-	if (!is_wanted() || pipe2(fds, O_CLOEXEC) < 0)
+	if ((setting && !strcmp(setting, "none")) || pipe2(fds, O_CLOEXEC) < 0)
 		return true;
 	pid = fork();
 	if (pid == 0)

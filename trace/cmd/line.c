@@ -13,7 +13,8 @@ bool line_is_hooked(const struct line *line)
 	return line->tracer->hook || (line->tracer->tally && line->tracer->tally->cell_len);
 }
 
-static int add_tracer_option(struct line *line, cli_option_vec *table, struct uspl_err *err)
+static int add_common_options(const struct cli_command *about, struct line *line,
+			      cli_option_vec *table, struct uspl_err *err)
 {
 	const struct cli_option option = {
 		't',
@@ -23,8 +24,11 @@ static int add_tracer_option(struct line *line, cli_option_vec *table, struct us
 		&line->tracer_name,
 		"'graph' (default), 'function', or another one; each has options of its own",
 	};
+	int rc = cli_add_options(table, &option, 1, err);
 
-	return cli_add_options(table, &option, 1, err);
+	if (rc)
+		return rc;
+	return cli_add_options(table, about->options, about->n_options, err);
 }
 
 static struct cli_command command(const struct cli_command *about, const cli_option_vec *table)
@@ -43,11 +47,8 @@ static int find_tracer(const struct cli_command *about, int argc, char **argv, s
 	auto_vec cli_option_vec table = { 0 };
 	struct cli_command cmd;
 	const char *name = NULL;
-	int rc = add_tracer_option(line, &table, err);
+	int rc = add_common_options(about, line, &table, err);
 
-	if (rc)
-		return rc;
-	rc = cli_add_options(&table, about->options, about->n_options, err);
 	if (rc)
 		return rc;
 	rc = tracing_add_options(&line->hook, true, &table, err);
@@ -75,11 +76,8 @@ static int parse_options(const struct cli_command *about, int argc, char **argv,
 	};
 	auto_vec cli_option_vec table = { 0 };
 	struct cli_command cmd;
-	int rc = add_tracer_option(line, &table, err);
+	int rc = add_common_options(about, line, &table, err);
 
-	if (rc)
-		return rc;
-	rc = cli_add_options(&table, about->options, about->n_options, err);
 	if (rc)
 		return rc;
 	rc = line_is_hooked(line) ? tracing_add_options(&line->hook, tracer->hook, &table, err)

@@ -26,15 +26,6 @@ static int check(void *ctx, struct uspl_err *err)
 	return triggers_check(&listening->triggers, err);
 }
 
-static int read_text_max(struct listening *listening, int bytes, struct uspl_err *err)
-{
-	if (bytes > USPL_LISTEN_TEXT_MAX)
-		return uspl_fail(err, USPL_E_USAGE, "'--string=%d' is above %d", bytes,
-				 USPL_LISTEN_TEXT_MAX);
-	listening->text_max = bytes ? (unsigned)bytes : TEXT_DEFAULT;
-	return 0;
-}
-
 int listening_open(struct listening *listening, const struct tracing_options *opts,
 		   struct uspl_err *err)
 {
@@ -48,9 +39,10 @@ int listening_open(struct listening *listening, const struct tracing_options *op
 	rc = triggers_parse(&opts->triggers, &listening->triggers, err);
 	if (rc)
 		return rc;
-	rc = read_text_max(listening, opts->text_bytes, err);
-	if (rc)
-		return rc;
+	if (opts->text_bytes > USPL_LISTEN_TEXT_MAX)
+		return uspl_fail(err, USPL_E_USAGE, "'--string=%d' is above %d", opts->text_bytes,
+				 USPL_LISTEN_TEXT_MAX);
+	listening->text_max = opts->text_bytes ? (unsigned)opts->text_bytes : TEXT_DEFAULT;
 	if (listening->entries && triggers_have_slow(&listening->triggers))
 		return uspl_fail(
 			err, USPL_E_USAGE,

@@ -77,12 +77,6 @@ static const char *why_not(const struct objsec *sec)
 	return NULL;
 }
 
-static bool is_loaded(const struct objsec *sec)
-{
-	return (sec->flags & SHF_ALLOC) && sec->type != SHT_NOTE &&
-	       strncmp(sec->name, ".note", 5) != 0 && strcmp(sec->name, ".eh_frame") != 0;
-}
-
 static int place(struct program *program, struct objsec *sec, struct uspl_err *err)
 {
 	struct program_piece *piece = sec->priv;
@@ -91,7 +85,8 @@ static int place(struct program *program, struct objsec *sec, struct uspl_err *e
 				 [DATA] = &program->base.data_len };
 	size_t *len, align = sec->align ? sec->align : 1;
 
-	if (!is_loaded(sec))
+	if (!(sec->flags & SHF_ALLOC) || sec->type == SHT_NOTE || !strncmp(sec->name, ".note", 5) ||
+	    !strcmp(sec->name, ".eh_frame"))
 		return 0;
 	if (why_not(sec))
 		return uspl_fail(err, USPL_E_UNSUPPORTED, "its section '%s' %s", sec->name,

@@ -113,7 +113,9 @@ int save_into(struct reader *reader, int fd, struct uspl_err *err)
 	auto_save_parts struct save_parts parts = { 0 };
 	int rc = save_note(reader, &parts, err);
 
-	return rc ? rc : write_out(reader, &parts, &(struct goal){ NULL, NULL, fd }, err);
+	if (rc)
+		return rc;
+	return write_out(reader, &parts, &(struct goal){ NULL, NULL, fd }, err);
 }
 
 static int file_save(struct reader *reader, const char *path, struct uspl_err *err)
@@ -121,7 +123,9 @@ static int file_save(struct reader *reader, const char *path, struct uspl_err *e
 	auto_save_parts struct save_parts parts = { 0 };
 	int rc = save_note(reader, &parts, err);
 
-	return rc ? rc : save_finish(reader, &parts, NULL, path, err);
+	if (rc)
+		return rc;
+	return save_finish(reader, &parts, NULL, path, err);
 }
 
 /* A form of what is saved: all that cat prints, and these. */
@@ -136,26 +140,6 @@ static const struct form forms[] = {
 	{ "uftrace", false, uftrace_write },
 	{ "ctf", true, ctf_write },
 };
-
-/* What cat would print. */
-static int print_into(struct reader *reader, const struct format *format, const char *path,
-		      struct uspl_err *err)
-{
-	auto_buf struct buf out = { 0 };
-	int rc = format_check(format, reader->tracer, err);
-
-	if (rc)
-		return rc;
-	if (format->begin)
-		format->begin(reader, &out);
-	rc = format->body(reader, &out, err);
-	if (rc)
-		return rc;
-	format->end(reader, &out);
-	if (out.oom)
-		return uspl_fail_nomem(err);
-	return path ? file_write(path, out.data, out.len, err) : 0;
-}
 
 int save_check(const char *name, struct uspl_err *err)
 {
@@ -199,6 +183,7 @@ int save_check_path(const char *name, const char *path, struct uspl_err *err)
 int save_as(struct reader *reader, const char *name, const char *path, struct uspl_err *err)
 {
 	const struct format *format = name ? NULL : format_by_suffix(path);
+	auto_buf struct buf out = { 0 };
 	int rc = save_check_path(name, path, err);
 
 	if (rc)
@@ -212,8 +197,24 @@ int save_as(struct reader *reader, const char *name, const char *path, struct us
 			reader_print_losses(reader, stderr);
 		return rc;
 	}
-	rc = format ? 0 : format_find(name, &format, err);
-	return rc ? rc : print_into(reader, format, path, err);
+	if (!format) {
+		rc = format_find(name, &format, err);
+		if (rc)
+			return rc;
+	}
+	/* What cat would print. */
+	rc = format_check(format, reader->tracer, err);
+	if (rc)
+		return rc;
+	if (format->begin)
+		format->begin(reader, &out);
+	rc = format->body(reader, &out, err);
+	if (rc)
+		return rc;
+	format->end(reader, &out);
+	if (out.oom)
+		return uspl_fail_nomem(err);
+	return path ? file_write(path, out.data, out.len, err) : 0;
 }
 
 void save_say(const struct reader *reader, const char *path)

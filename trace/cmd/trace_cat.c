@@ -22,14 +22,6 @@ struct options {
 	const char *format, *session, *kernel; /* kernel: kinds, as given */
 };
 
-/* What was overwritten since the last look stood before what this one has found. */
-static void note_loss(const struct reader *reader, uint64_t *said, struct buf *out)
-{
-	if (reader->log.overwritten > *said)
-		buf_addf(out, "# LOST %" PRIu64 " RECORDS\n", reader->log.overwritten - *said);
-	*said = reader->log.overwritten;
-}
-
 static int read_and_format(struct reader *reader, const struct format *format, uint64_t *said,
 			   struct buf *out, struct uspl_err *err)
 {
@@ -37,8 +29,10 @@ static int read_and_format(struct reader *reader, const struct format *format, u
 
 	if (rc)
 		return rc;
-	if (format == &format_text)
-		note_loss(reader, said, out);
+	/* What was overwritten since the last look stood before what this one has found. */
+	if (format == &format_text && reader->log.overwritten > *said)
+		buf_addf(out, "# LOST %" PRIu64 " RECORDS\n", reader->log.overwritten - *said);
+	*said = reader->log.overwritten;
 	return format->body(reader, out, err);
 }
 

@@ -75,7 +75,9 @@ static int print_with_kernel(struct run *run, pid_t pid, struct uspl_err *err)
 		form = format_text.name;
 	save_prepare(&reader, form, path);
 	rc = reader_read(&reader, err);
-	return rc ? rc : save_as(&reader, form, path, err);
+	if (rc)
+		return rc;
+	return save_as(&reader, form, path, err);
 }
 
 /* What the tracer has recorded; each sort has a subcommand for it. */
@@ -218,7 +220,9 @@ static int run_hooked(struct run *run, struct child *child, struct uspl_err *err
 		events.work = add_libraries;
 	}
 	rc = run->set ? kernel_watch_begin(&run->kernel.watch, err) : 0;
-	return rc ? rc : child_follow(child, &events, err);
+	if (rc)
+		return rc;
+	return child_follow(child, &events, err);
 }
 
 /* The tracer has begun. */
@@ -227,62 +231,23 @@ static void let_go(void *ctx)
 	child_free(ctx);
 }
 
-static int run_watched(struct line *line, struct child *child, struct uspl_err *err)
-{
-	int rc;
-
-	line->watch.begun = let_go;
-	line->watch.ctx = child;
-	rc = watch_run(line->tracer, line->state, &line->watch, child->pid, err);
-	if (rc)
-		return rc;
-	return child_wait(child);
-}
-
-static int run_launched(struct line *line, struct child *child, struct uspl_err *err)
-{
-	return line->tracer->launch->run(line->state, child, err);
-}
-
-/* The program doesn't run if the command line is wrong, or if code could not be put back. */
-static bool runs_all_the_same(const struct child *child, int rc)
-{
-	return child->pid > 0 && rc != -USPL_E_USAGE && rc != -USPL_E_STRANDED &&
-	       !cancel_requested();
-}
-
-/* What the tracer had to say is a note, and the program's status is ours. */
-static int run_untraced(struct child *child, struct uspl_err *err)
-{
-	uspl_context(err, child->is_free ? "the program goes on without being traced"
-					 : "the program runs without being traced");
-	uspl_err_note(stderr, err);
-	if (!child->is_free)
-		child_free(child);
-	return child_wait(child);
-}
-
 static int run_traced(struct run *run, struct child *child, struct uspl_err *err)
 {
 	struct line *line = &run->line;
 
-	if (line->tracer->watch)
-		return run_watched(line, child, err);
+	if (line->tracer->watch) {
+		int rc;
+
+		line->watch.begun = let_go;
+		line->watch.ctx = child;
+		rc = watch_run(line->tracer, line->state, &line->watch, child->pid, err);
+		if (rc)
+			return rc;
+		return child_wait(child);
+	}
 	if (line->tracer->launch)
-		return run_launched(line, child, err);
+		return line->tracer->launch->run(line->state, child, err);
 	return run_hooked(run, child, err);
-}
-
-/* How the sums of a tracer that adds up are to be printed. */
-static int check_sums(const struct line *line, struct uspl_err *err)
-{
-	const struct format *const formats[FORMATS_MAX] = { &format_text, &format_json }, *format;
-	struct tally_report_options opts = { 0 };
-
-	opts.lcov = line->format && !strcmp(line->format, "lcov");
-	if (opts.lcov)
-		return tally_check_report(line->tracer, &opts, err);
-	return format_choose(line->tracer, formats, line->format, &format, err);
 }
 
 /* How records are to be printed, or saved. */
@@ -306,7 +271,8 @@ static int check_options(struct run *run, struct uspl_err *err)
 {
 	const struct line *line = &run->line;
 	const struct tracer *tracer = line->tracer;
-	const struct format *format;
+	const struct format *const formats[FORMATS_MAX] = { &format_text, &format_json }, *format;
+	struct tally_report_options opts = { 0 };
 	int rc;
 
 	if (run->kinds && !tracer->hook)
@@ -325,7 +291,13 @@ static int check_options(struct run *run, struct uspl_err *err)
 				     err);
 	if (tracer->launch)
 		return tracer->launch->check(line->state, err);
-	return tracer->tally ? check_sums(line, err) : check_records(run, err);
+	if (!tracer->tally)
+		return check_records(run, err);
+	/* How its sums are to be printed. */
+	opts.lcov = line->format && !strcmp(line->format, "lcov");
+	if (opts.lcov)
+		return tally_check_report(tracer, &opts, err);
+	return format_choose(tracer, formats, line->format, &format, err);
 }
 
 static int start_and_run(struct run *run, struct child *child, char **command, struct uspl_err *err)
@@ -337,23 +309,17 @@ static int start_and_run(struct run *run, struct child *child, char **command, s
 	if (run->output && !run->saves && !freopen(run->output, "we", stdout))
 		return uspl_fail_errno(err, "cannot write '%s'", run->output);
 	rc = run_traced(run, child, err);
-	if (rc < 0 && runs_all_the_same(child, rc))
-		return run_untraced(child, err);
-	return rc;
-}
-
-static int run_program(struct run *run, char **command, struct uspl_err *err)
-{
-	struct child child = { 0 };
-	int rc = check_options(run, err);
-
-	if (rc)
+	/* The program doesn't run if the command line is wrong, or code could not be put back. */
+	if (rc >= 0 || child->pid <= 0 || rc == -USPL_E_USAGE || rc == -USPL_E_STRANDED ||
+	    cancel_requested())
 		return rc;
-	cancel_catch();
-	rc = start_and_run(run, &child, command, err);
-	if (rc < 0)
-		child_discard(&child);
-	return rc;
+	/* What the tracer had to say is a note, and the program's status is ours. */
+	uspl_context(err, child->is_free ? "the program goes on without being traced"
+					 : "the program runs without being traced");
+	uspl_err_note(stderr, err);
+	if (!child->is_free)
+		child_free(child);
+	return child_wait(child);
 }
 
 int trace_exec(int argc, char **argv, struct uspl_err *err)
@@ -373,6 +339,7 @@ int trace_exec(int argc, char **argv, struct uspl_err *err)
 		.options = own,
 		.n_options = ARRAY_SIZE(own),
 	};
+	struct child child = { 0 };
 	int rc = line_parse(&about, argc, argv, &run.line, err);
 
 	if (rc)
@@ -382,5 +349,12 @@ int trace_exec(int argc, char **argv, struct uspl_err *err)
 		uspl_hint(err, "try 'uspl-trace exec --help'");
 		return rc;
 	}
-	return run_program(&run, argv + run.line.first, err);
+	rc = check_options(&run, err);
+	if (rc)
+		return rc;
+	cancel_catch();
+	rc = start_and_run(&run, &child, argv + run.line.first, err);
+	if (rc < 0)
+		child_discard(&child);
+	return rc;
 }

@@ -16,14 +16,6 @@
 #include "trace/cmd/tracing.h"
 #include "trace/tracers/following.h"
 
-static int begin(struct following *following, pid_t pid, int *ret_pidfd, struct uspl_err *err)
-{
-	*ret_pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (*ret_pidfd < 0)
-		return uspl_fail_errno(err, "cannot wait for the end of pid %d", pid);
-	return following_begin(following, pid, err);
-}
-
 int trace_follow(int argc, char **argv, struct uspl_err *err)
 {
 	auto_tracing_options struct tracing_options opts = { 0 };
@@ -58,7 +50,11 @@ int trace_follow(int argc, char **argv, struct uspl_err *err)
 	following.choice = tracing_choice(&opts);
 	following.keep_mcount = opts.keep_mcount;
 	following.loaded = trace_keep_start;
-	rc = begin(&following, pid, &end.fd, &why);
+	end.fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (end.fd < 0)
+		rc = uspl_fail_errno(&why, "cannot wait for the end of pid %d", pid);
+	else
+		rc = following_begin(&following, pid, &why);
 	companion_ready(rc ? why.msg : "");
 	while (!rc && !cancel_requested() && following_goes_on(&following)) {
 		if (following_has_news(&following))
@@ -66,5 +62,7 @@ int trace_follow(int argc, char **argv, struct uspl_err *err)
 		if (!rc && poll(&end, 1, following_pause_ms(&following)) > 0)
 			break;
 	}
-	return rc ? rc : USPL_STATUS_DONE;
+	if (rc)
+		return rc;
+	return USPL_STATUS_DONE;
 }

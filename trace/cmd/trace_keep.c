@@ -114,5 +114,7 @@ int trace_keep(int argc, char **argv, struct uspl_err *err)
 	if (rc)
 		return rc;
 	rc = reader_read(&keeping.reader, err);
-	return rc ? rc : save_into(&keeping.reader, keeping.fd, err);
+	if (rc)
+		return rc;
+	return save_into(&keeping.reader, keeping.fd, err);
 }

@@ -46,23 +46,6 @@ int trace_mark_sizes(struct marks_request *request, int buffer_kb, int text_byte
 	return 0;
 }
 
-static int operands(struct options *opts, int argc, char **argv, struct uspl_err *err)
-{
-	int rc;
-
-	if (argc < 2 || argc > 3) {
-		uspl_fail(err, USPL_E_USAGE, "a pid is needed, then list, on or off");
-		uspl_hint(err, "try 'uspl-trace mark --help'");
-		return -USPL_E_USAGE;
-	}
-	rc = cli_pid(argv[0], &opts->pid, err);
-	opts->verb = argv[1];
-	opts->request.glob = argc == 3 ? argv[2] : NULL;
-	if (rc)
-		return rc;
-	return trace_mark_sizes(&opts->request, opts->buffer_kb, opts->text_bytes, err);
-}
-
 static int parse(struct options *opts, int argc, char **argv, struct uspl_err *err)
 {
 	const struct cli_option table[] = {
@@ -92,7 +75,17 @@ static int parse(struct options *opts, int argc, char **argv, struct uspl_err *e
 
 	if (rc)
 		return rc;
-	return operands(opts, argc - first, argv + first, err);
+	if (argc - first < 2 || argc - first > 3) {
+		uspl_fail(err, USPL_E_USAGE, "a pid is needed, then list, on or off");
+		uspl_hint(err, "try 'uspl-trace mark --help'");
+		return -USPL_E_USAGE;
+	}
+	rc = cli_pid(argv[first], &opts->pid, err);
+	if (rc)
+		return rc;
+	opts->verb = argv[first + 1];
+	opts->request.glob = argc - first == 3 ? argv[first + 2] : NULL;
+	return trace_mark_sizes(&opts->request, opts->buffer_kb, opts->text_bytes, err);
 }
 
 /* Sites of one name in one module. */
@@ -223,27 +216,11 @@ static void print_markers(const struct options *opts, const struct proc *proc,
 	}
 }
 
-/* Of each session, what its program has run into. */
-static void print_cuts(const struct proc *proc, const struct marks *marks)
-{
-	const struct mark_region *region;
-
-	vec_for_each (&marks->regions, region) {
-		const char *session = region->head.session;
-		auto_buf struct buf line = { 0 }, name = { 0 };
-		struct uspl_mark_cuts cuts = marks_cuts(proc, marks, session);
-
-		if (marks_session(marks, session) != region || !mark_cuts_add(&cuts, &line))
-			continue;
-		text_add_printable(&name, session, strlen(session), false);
-		printf("session '%s': %s\n", buf_str(&name), buf_str(&line));
-	}
-}
-
 static int list(void *ctx, pid_t pid, struct uspl_err *err)
 {
 	const struct options *opts = ctx;
 	auto_marks struct marks marks = { 0 };
+	const struct mark_region *region;
 	const struct module *module;
 	auto_view struct view view = { 0 };
 	int rc = view_open_any(pid, false, &view, err);
@@ -264,20 +241,20 @@ static int list(void *ctx, pid_t pid, struct uspl_err *err)
 			return rc;
 		print_markers(opts, view.proc, module, &markers, &marks);
 	}
-	if (!opts->json)
-		print_cuts(view.proc, &marks);
-	return 0;
-}
+	if (opts->json)
+		return 0;
+	/* Of each session, what its program has run into. */
+	vec_for_each (&marks.regions, region) {
+		const char *session = region->head.session;
+		auto_buf struct buf line = { 0 }, name = { 0 };
+		struct uspl_mark_cuts cuts = marks_cuts(view.proc, &marks, session);
 
-static void print_on(const struct options *opts, const struct marks_switched *result)
-{
-	if (result->probes)
-		printf("switched on in pid %d: %zu sites of markers, stopped %.0f us\n", opts->pid,
-		       result->probes, result->stop_us);
-	else
-		printf("on already in pid %d: %zu sites of markers\n", opts->pid, result->already);
-	if (result->impossible)
-		printf("left out: %zu sites; marker %s\n", result->impossible, result->why);
+		if (marks_session(&marks, session) != region || !mark_cuts_add(&cuts, &line))
+			continue;
+		text_add_printable(&name, session, strlen(session), false);
+		printf("session '%s': %s\n", buf_str(&name), buf_str(&line));
+	}
+	return 0;
 }
 
 static int on(void *ctx, pid_t pid, struct uspl_err *err)
@@ -290,12 +267,21 @@ static int on(void *ctx, pid_t pid, struct uspl_err *err)
 	if (rc)
 		return rc;
 	rc = marks_on(view.proc, &view.modules, &opts->request, &result, err);
-	if (rc)
-		uspl_context(err, "cannot switch markers of pid %d on", opts->pid);
-	else if (!cli_quiet())
-		print_on(opts, &result);
 	view_release(&view);
-	return rc;
+	if (rc) {
+		uspl_context(err, "cannot switch markers of pid %d on", opts->pid);
+		return rc;
+	}
+	if (cli_quiet())
+		return 0;
+	if (result.probes)
+		printf("switched on in pid %d: %zu sites of markers, stopped %.0f us\n", opts->pid,
+		       result.probes, result.stop_us);
+	else
+		printf("on already in pid %d: %zu sites of markers\n", opts->pid, result.already);
+	if (result.impossible)
+		printf("left out: %zu sites; marker %s\n", result.impossible, result.why);
+	return 0;
 }
 
 static void print_off(const struct options *opts, const struct marks_switched *result)

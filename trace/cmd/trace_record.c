@@ -135,7 +135,9 @@ static int start_and_record(struct tracing_options *opts, pid_t pid, const struc
 	/* The ^C that has ended it isn't meant to leave the process traced. */
 	cancel_forget();
 	end = trace_end(pid, rc ? &end_err : err);
-	return rc ? rc : end;
+	if (rc)
+		return rc;
+	return end;
 }
 
 int trace_record(int argc, char **argv, struct uspl_err *err)

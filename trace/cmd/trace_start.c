@@ -11,29 +11,6 @@
 #include "trace/tally/tally.h"
 #include "trace/watch/watch_loop.h"
 
-static int parse_pids(const struct line *line, int argc, char **argv, pid_vec *pids,
-		      struct uspl_err *err)
-{
-	if (line->first == argc) {
-		uspl_fail(err, USPL_E_USAGE, "no pid given");
-		uspl_hint(err, "try 'uspl-trace start --help'");
-		return -USPL_E_USAGE;
-	}
-	if (line->tracer->watch && argc - line->first > 1)
-		return uspl_fail(err, USPL_E_USAGE,
-				 "the tracer '%s' observes one process at a time",
-				 line->tracer->name);
-	return cli_pids(argv + line->first, argc - line->first, pids, err);
-}
-
-static int refuse_launch(const struct tracer *tracer, struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_UNSUPPORTED, "the tracer '%s' sees how a program begins",
-		  tracer->name);
-	uspl_hint(err, "'uspl-trace exec --tracer=%s -- COMMAND' runs one", tracer->name);
-	return -USPL_E_UNSUPPORTED;
-}
-
 static int start_one(void *ctx, pid_t pid, struct uspl_err *err)
 {
 	struct line *line = ctx;
@@ -62,9 +39,23 @@ int trace_start(int argc, char **argv, struct uspl_err *err)
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
-	if (line.tracer->launch)
-		return refuse_launch(line.tracer, err);
-	rc = parse_pids(&line, argc, argv, &pids, err);
+	if (line.tracer->launch) {
+		uspl_fail(err, USPL_E_UNSUPPORTED, "the tracer '%s' sees how a program begins",
+			  line.tracer->name);
+		uspl_hint(err, "'uspl-trace exec --tracer=%s -- COMMAND' runs one",
+			  line.tracer->name);
+		return -USPL_E_UNSUPPORTED;
+	}
+	if (line.first == argc) {
+		uspl_fail(err, USPL_E_USAGE, "no pid given");
+		uspl_hint(err, "try 'uspl-trace start --help'");
+		return -USPL_E_USAGE;
+	}
+	if (line.tracer->watch && argc - line.first > 1)
+		return uspl_fail(err, USPL_E_USAGE,
+				 "the tracer '%s' observes one process at a time",
+				 line.tracer->name);
+	rc = cli_pids(argv + line.first, argc - line.first, &pids, err);
 	if (rc)
 		return rc;
 	cancel_catch();

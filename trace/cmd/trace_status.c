@@ -29,13 +29,6 @@ static size_t count_sites(const struct trace_session *session)
 	return sites;
 }
 
-static const char *state_of(const struct proc *proc, const struct trace_session *session)
-{
-	return session_is_copy(proc, session) ? "forked"
-	       : trace_session_is_on(session) ? "on"
-					      : "draining";
-}
-
 /* A process that is traced, or was. */
 struct row {
 	pid_t pid;
@@ -57,16 +50,6 @@ static void print_json(const struct row *row)
 	printf("%s\n", json_text(&json));
 }
 
-static void print_text(const struct row *row, bool *any)
-{
-	if (!*any)
-		printf("%-8s %-16s %-10s %-10s %s\n", "PID", "COMMAND", "TRACER", "STATE",
-		       "FUNCTIONS");
-	*any = true;
-	printf("%-8d %-16s %-10s %-10s %zu\n", row->pid, row->comm, tracer_of(row->session)->name,
-	       row->state, count_sites(row->session));
-}
-
 /* How it is printed. */
 struct table {
 	bool json;
@@ -75,10 +58,16 @@ struct table {
 
 static void print_row(struct table *table, const struct row *row)
 {
-	if (table->json)
+	if (table->json) {
 		print_json(row);
-	else
-		print_text(row, &table->any);
+		return;
+	}
+	if (!table->any)
+		printf("%-8s %-16s %-10s %-10s %s\n", "PID", "COMMAND", "TRACER", "STATE",
+		       "FUNCTIONS");
+	table->any = true;
+	printf("%-8d %-16s %-10s %-10s %zu\n", row->pid, row->comm, tracer_of(row->session)->name,
+	       row->state, count_sites(row->session));
 }
 
 /* One process; none of what is wrong with it matters to the others. */
@@ -86,11 +75,15 @@ static void show(pid_t pid, struct table *table)
 {
 	auto_proc struct proc *proc = NULL;
 	auto_session struct trace_session session = { 0 };
+	const char *state;
 
 	if (!lookout_may(pid) || proc_open_scan(pid, &proc, NULL) ||
 	    trace_session_read(proc, &session, NULL) || !session.regions.n)
 		return;
-	print_row(table, &(struct row){ pid, proc->comm, state_of(proc, &session), &session });
+	state = session_is_copy(proc, &session) ? "forked"
+		: trace_session_is_on(&session) ? "on"
+						: "draining";
+	print_row(table, &(struct row){ pid, proc->comm, state, &session });
 }
 
 /* A process that is over, whose trace is there. */
@@ -143,5 +136,7 @@ int trace_status(int argc, char **argv, struct uspl_err *err)
 	for (size_t i = 0; lookout_left(i, &left); i++)
 		uspl_err_note(stderr, &left);
 	rc = last_traces_for_each(show_last, &rows, err);
-	return rc ? rc : USPL_STATUS_DONE;
+	if (rc)
+		return rc;
+	return USPL_STATUS_DONE;
 }

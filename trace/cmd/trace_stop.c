@@ -116,8 +116,12 @@ static int remove_last(const struct options *opts, pid_t pid, int rc, struct usp
 		return rc;
 	if (opts->path) {
 		rc = reader_open_file(path, &reader, err);
-		rc = rc ? rc : reader_read(&reader, err);
-		rc = rc ? rc : save_as(&reader, opts->form, opts->path, err);
+		if (rc)
+			return rc;
+		rc = reader_read(&reader, err);
+		if (rc)
+			return rc;
+		rc = save_as(&reader, opts->form, opts->path, err);
 		if (rc)
 			return rc;
 		if (!opts->json)

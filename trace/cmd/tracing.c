@@ -163,16 +163,6 @@ static int read_tids(const cli_strings *words, tid_vec *tids, struct uspl_err *e
 	return 0;
 }
 
-/* The plan of a tracer that adds up. */
-static struct listen_plan plan_of(const struct tracer_tally *tally, const tid_vec *tids)
-{
-	bool flag = tally->flag && !tids->n;
-
-	return (struct listen_plan){ .job = tally->job,
-				     .flag = flag,
-				     .cell_len = flag ? 0 : tally->cell_len };
-}
-
 /* NAME ARG, for each of the words. */
 static void add_words(const cli_strings *words, const char *name, const char **argv, size_t *n)
 {
@@ -222,6 +212,7 @@ static int start(const struct tracer *tracer, const struct tracing_options *opts
 {
 	struct trace_switch result = { 0 };
 	auto_proc struct proc *proc = NULL;
+	bool flag;
 	int rc = check(tracer, opts, err);
 
 	if (rc)
@@ -236,8 +227,12 @@ static int start(const struct tracer *tracer, const struct tracing_options *opts
 	if (rc)
 		return rc;
 	proc->begins = opts->begins;
+	flag = tracer->tally && tracer->tally->flag && !request->tids.n;
 	if (tracer->tally)
-		listening->plan = plan_of(tracer->tally, &request->tids);
+		listening->plan =
+			(struct listen_plan){ .job = tracer->tally->job,
+					      .flag = flag,
+					      .cell_len = flag ? 0 : tracer->tally->cell_len };
 	request->listen = tracer->tally ? &listening->plan : listening_plan(listening);
 	rc = view_start(proc, request, &result, err);
 	if (rc)

@@ -57,32 +57,6 @@ struct saving {
 	VEC(struct thread_log) threads;
 };
 
-static uint64_t time_ns(const struct saving *saving, uint64_t ticks)
-{
-	const struct trace_log *log = &saving->reader->log;
-	const struct uspl_trace_region *head = &log->session->regions.items[0].head;
-
-	return (uint64_t)head->start_ns +
-	       (uint64_t)((double)(int64_t)(ticks - head->start_ticks) * log->ns_per_tick);
-}
-
-/* The threads of the trace: its calls are sorted by them. */
-static int find_threads(struct saving *saving, struct uspl_err *err)
-{
-	const struct trace_span *span;
-	struct thread_log *log = NULL;
-
-	vec_for_each (&saving->reader->timeline.calls, span) {
-		if (log && log->tid == span->record.tid)
-			continue;
-		log = vec_push(&saving->threads);
-		if (!log)
-			return uspl_fail_nomem(err);
-		log->tid = span->record.tid;
-	}
-	return 0;
-}
-
 static int by_tid(const void *a, const void *b)
 {
 	const struct thread_log *x = a, *y = b;
@@ -90,22 +64,18 @@ static int by_tid(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* The thread's log; find_threads has seen it. */
-static struct thread_log *log_of(struct saving *saving, pid_t tid)
-{
-	const struct thread_log key = { .tid = tid };
-
-	return bsearch(&key, saving->threads.items, saving->threads.n, sizeof(key), by_tid);
-}
-
 static void add_event(const struct saving *saving, struct thread_log *log, unsigned type,
 		      const struct trace_span *span)
 {
+	const struct trace_log *trace = &saving->reader->log;
+	const struct uspl_trace_region *head = &trace->session->regions.items[0].head;
 	const struct trace_region *region;
 	const struct uspl_trace_site *site =
-		trace_session_site(saving->reader->log.session, span->record.id, &region);
+		trace_session_site(trace->session, span->record.id, &region);
 	uint64_t depth = span->depth > DEPTH_MAX ? DEPTH_MAX : span->depth;
-	uint64_t words[2] = { time_ns(saving, type == ENTRY ? span->record.start : span->end),
+	uint64_t time = type == ENTRY ? span->record.start : span->end;
+	double ticks = (double)(int64_t)(time - head->start_ticks);
+	uint64_t words[2] = { (uint64_t)head->start_ns + (uint64_t)(ticks * trace->ns_per_tick),
 			      type | MAGIC << 3 | depth << 6 | (site ? site->entry : 0) << 16 };
 
 	buf_add(&log->events, words, sizeof(words));
@@ -115,14 +85,25 @@ static int collect(struct saving *saving, struct uspl_err *err)
 {
 	const struct timeline *timeline = &saving->reader->timeline;
 	const struct trace_event *event;
-	int rc = find_threads(saving, err);
+	const struct trace_span *span;
+	struct thread_log *log = NULL;
 
-	if (rc)
-		return rc;
+	/* The threads of the trace: its calls are sorted by them. */
+	vec_for_each (&timeline->calls, span) {
+		if (log && log->tid == span->record.tid)
+			continue;
+		log = vec_push(&saving->threads);
+		if (!log)
+			return uspl_fail_nomem(err);
+		log->tid = span->record.tid;
+	}
 	vec_for_each (&timeline->events, event) {
-		const struct trace_span *span = &timeline->calls.items[event->call];
-		struct thread_log *log = log_of(saving, span->record.tid);
+		const struct thread_log key = {
+			.tid = timeline->calls.items[event->call].record.tid
+		};
 
+		span = &timeline->calls.items[event->call];
+		log = bsearch(&key, saving->threads.items, saving->threads.n, sizeof(key), by_tid);
 		if (event->kind != TRACE_LEAVE)
 			add_event(saving, log, ENTRY, span);
 		if (event->kind != TRACE_ENTER)
