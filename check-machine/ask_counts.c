@@ -5,19 +5,6 @@
 #include "thread/sleep_time.h"
 #include "thread/runcount.h"
 
-static void ask_runs(struct ask *ask)
-{
-	if (runcount_is_kept()) {
-		answers_add(&ask->answers, "run-counts", VERDICT_OK,
-			    "the kernel counts how often each thread runs");
-		return;
-	}
-	answers_add(&ask->answers, "run-counts", VERDICT_LIMITED,
-		    "the kernel doesn't count how often a thread runs: no thread can be left "
-		    "alone, and a busy function is tried again at intervals");
-	answers_way_out(&ask->answers, "a kernel with CONFIG_SCHED_INFO");
-}
-
 /* Why there is no sum, as far as a user can do something about it. */
 static const char *sum_hint(void)
 {
@@ -50,10 +37,23 @@ static void ask_sum(struct ask *ask)
 			&why);
 }
 
-static void ask_sleep(struct ask *ask)
+void ask_counts(struct ask *ask)
 {
 	struct sleep_time sleep_time = { .tid = ask->plain.pid };
 
+	if (runcount_is_kept()) {
+		answers_add(&ask->answers, "run-counts", VERDICT_OK,
+			    "the kernel counts how often each thread runs");
+	} else {
+		answers_add(
+			&ask->answers, "run-counts", VERDICT_LIMITED,
+			"the kernel doesn't count how often a thread runs: no thread can be left "
+			"alone, and a busy function is tried again at intervals");
+		answers_way_out(&ask->answers, "a kernel with CONFIG_SCHED_INFO");
+	}
+	if (!ask->proc)
+		return;
+	ask_sum(ask);
 	if (sleep_time_read(ask->proc, &sleep_time)) {
 		answers_add(&ask->answers, "sleep-times", VERDICT_OK,
 			    "a call with a time-out that a stop interrupts goes on with what is "
@@ -63,13 +63,4 @@ static void ask_sleep(struct ask *ask)
 	answers_add(&ask->answers, "sleep-times", VERDICT_LIMITED,
 		    "some calls with a time-out that a stop interrupts begin anew with all of it");
 	answers_way_out(&ask->answers, "a kernel with CONFIG_SCHED_DEBUG");
-}
-
-void ask_counts(struct ask *ask)
-{
-	ask_runs(ask);
-	if (!ask->proc)
-		return;
-	ask_sum(ask);
-	ask_sleep(ask);
 }

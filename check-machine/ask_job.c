@@ -101,10 +101,13 @@ int ask_try_map(struct proc *proc, struct uspl_err *err)
 	return inject_unmap(proc, at, 2 * PAGE, err);
 }
 
-static void ask_map(struct ask *ask)
+void ask_job(struct ask *ask)
 {
 	struct uspl_err why = { 0 };
 
+	if (!open_trial(ask))
+		return;
+	ask_write(ask);
 	if (ask_try_map(ask->proc, &why) != 0)
 		answers_add_err(&ask->answers, "map-memory", VERDICT_NO,
 				"no thread of another process can map memory for new code", &why);
@@ -112,12 +115,4 @@ static void ask_map(struct ask *ask)
 		answers_add(&ask->answers, "map-memory", VERDICT_OK,
 			    "a thread was stopped and let go, and has mapped memory for new code");
 	answers_mark_vital(&ask->answers);
-}
-
-void ask_job(struct ask *ask)
-{
-	if (!open_trial(ask))
-		return;
-	ask_write(ask);
-	ask_map(ask);
 }

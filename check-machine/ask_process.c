@@ -25,21 +25,6 @@
 #define NEED_BYTES (512ull << 10)
 #define NEED_MAPPINGS 6
 
-/* Whether the other commands would open it. True if it is open. */
-static bool ask_open(struct answers *answers, pid_t pid, struct proc **ret)
-{
-	struct uspl_err why = { 0 };
-	int rc = proc_open_locked(pid, clock_now_ns(), ret, &why);
-
-	if (rc)
-		answers_add_err(answers, "process", VERDICT_NO, "", &why);
-	else
-		answers_add(answers, "process", VERDICT_OK, "pid %d ('%s') can be opened", pid,
-			    (*ret)->comm);
-	answers_mark_vital(answers);
-	return !rc;
-}
-
 /* Under a filter the process counts as the trial that is under one. */
 static void ask_filter(struct ask *ask, const struct proc *proc, struct answers *answers)
 {
@@ -55,19 +40,6 @@ static void ask_filter(struct ask *ask, const struct proc *proc, struct answers 
 			    confined->text);
 		answers_way_out(answers, "%s", confined->way_out);
 	}
-	answers_mark_vital(answers);
-}
-
-static void ask_memory_sharing(const struct proc *proc, struct answers *answers)
-{
-	struct vm_sharers vm_sharers = { 0 };
-	struct uspl_err why = { 0 };
-
-	if (vm_sharers_await(proc, &vm_sharers, 0, &why) != 0)
-		answers_add_err(answers, "process-sharing", VERDICT_NO, "", &why);
-	else
-		answers_add(answers, "process-sharing", VERDICT_OK,
-			    "no other process runs in its memory");
 	answers_mark_vital(answers);
 }
 
@@ -233,14 +205,27 @@ int ask_exists(pid_t pid, struct uspl_err *err)
 int ask_process(struct ask *ask, pid_t pid, struct uspl_err *err)
 {
 	struct answers *answers = &ask->process;
+	struct vm_sharers vm_sharers = { 0 };
 	auto_proc struct proc *proc = NULL;
+	struct uspl_err why = { 0 };
 
 	if (ask_exists(pid, err) != 0)
 		return -USPL_E_NO_PROCESS;
-	if (!ask_open(answers, pid, &proc))
+	/* Whether the other commands would open it. */
+	if (proc_open_locked(pid, clock_now_ns(), &proc, &why) != 0) {
+		answers_add_err(answers, "process", VERDICT_NO, "", &why);
+		answers_mark_vital(answers);
 		return 0;
+	}
+	answers_add(answers, "process", VERDICT_OK, "pid %d ('%s') can be opened", pid, proc->comm);
+	answers_mark_vital(answers);
 	ask_filter(ask, proc, answers);
-	ask_memory_sharing(proc, answers);
+	if (vm_sharers_await(proc, &vm_sharers, 0, &why) != 0)
+		answers_add_err(answers, "process-sharing", VERDICT_NO, "", &why);
+	else
+		answers_add(answers, "process-sharing", VERDICT_OK,
+			    "no other process runs in its memory");
+	answers_mark_vital(answers);
 	ask_group(proc, answers);
 	ask_limits(proc, answers);
 	ask_threads(proc, answers);

@@ -146,18 +146,10 @@ static void ask_memory(struct ask *ask)
 		    left / 1024);
 }
 
-static void ask_map_count(struct ask *ask)
+void ask_rights(struct ask *ask)
 {
 	char most[32];
 
-	ask_read_line("/proc/sys/vm/max_map_count", most, sizeof(most));
-	answers_add(&ask->answers, "map-count", VERDICT_OK,
-		    "a process may have %s mappings; an update takes up to 5 for each module",
-		    most[0] ? most : "an unknown number of");
-}
-
-void ask_rights(struct ask *ask)
-{
 	ask_user(ask);
 	ask_yama(ask);
 	ask_lockdown(ask);
@@ -165,5 +157,8 @@ void ask_rights(struct ask *ask)
 	ask_namespace(ask);
 	if (ask->proc)
 		ask_memory(ask);
-	ask_map_count(ask);
+	ask_read_line("/proc/sys/vm/max_map_count", most, sizeof(most));
+	answers_add(&ask->answers, "map-count", VERDICT_OK,
+		    "a process may have %s mappings; an update takes up to 5 for each module",
+		    most[0] ? most : "an unknown number of");
 }

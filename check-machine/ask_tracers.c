@@ -173,20 +173,6 @@ static bool find_lines(const struct said *said, const char *prefix, char *ret, s
 	return used;
 }
 
-/* A failure that the command has printed by itself, for one of several processes. */
-static void take_failure(struct said *said)
-{
-	char line[400];
-
-	if (said->rc < 0)
-		return;
-	if (!find_lines(said, "uspl-trace: ", line, sizeof(line)))
-		snprintf(line, sizeof(line), "it ends with status %d", said->rc);
-	uspl_fail(&said->err, USPL_E_SYSTEM, "%s", line);
-	if (find_lines(said, "hint: ", line, sizeof(line)))
-		uspl_hint(&said->err, "%s", line);
-}
-
 /* Runs it until there is something to see, if it has to tell something. */
 static void run_tracer(const struct trial *trial, size_t i, struct said *ret)
 {
@@ -218,12 +204,19 @@ static void ask_tracer(struct ask *ask, size_t i)
 	static char names[ARRAY_SIZE(tracers)][32];
 	int64_t began = clock_now_ns();
 	struct said said;
-	char limits[400];
+	char limits[400], line[400];
 
 	snprintf(names[i], sizeof(names[i]), "trace-%s", tracers[i].name);
 	run_tracer(&ask->plain, i, &said);
 	if (said.rc) {
-		take_failure(&said);
+		/* What the command has printed by itself, for one of several processes. */
+		if (said.rc > 0) {
+			if (!find_lines(&said, "uspl-trace: ", line, sizeof(line)))
+				snprintf(line, sizeof(line), "it ends with status %d", said.rc);
+			uspl_fail(&said.err, USPL_E_SYSTEM, "%s", line);
+			if (find_lines(&said, "hint: ", line, sizeof(line)))
+				uspl_hint(&said.err, "%s", line);
+		}
 		answers_add_err(&ask->answers, names[i], VERDICT_NO, "", &said.err);
 	} else if (find_lines(&said, "# ", limits, sizeof(limits))) {
 		answers_add(&ask->answers, names[i], VERDICT_LIMITED, "%s", limits);

@@ -82,28 +82,22 @@ static void ask_machine(struct ask *ask, bool all)
 	ask_tracers(ask);
 }
 
-/* The trials' ids say nothing to a user. */
-static void hide_trials(struct ask *ask)
+/* Runs in a process of its own; returns its exit status. */
+static int ask_and_print(struct ask *ask, const struct options *opts, struct uspl_err *err)
 {
 	const pid_t ids[] = { ask->plain.pid, ask->confined.pid, ask->shadowed.pid,
 			      ask->plain.page->tid };
+	auto_buf struct buf text = { 0 };
+	int rc = 0;
+	bool works;
 
+	/* The trials' ids say nothing to a user. */
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
 		pid_t *id = ids[i] ? vec_push(&ask->answers.trials) : NULL;
 
 		if (id)
 			*id = ids[i];
 	}
-}
-
-/* Runs in a process of its own; returns its exit status. */
-static int ask_and_print(struct ask *ask, const struct options *opts, struct uspl_err *err)
-{
-	auto_buf struct buf text = { 0 };
-	int rc = 0;
-	bool works;
-
-	hide_trials(ask);
 	ask_machine(ask, !opts->pid);
 	if (opts->pid) {
 		rc = ask_process(ask, opts->pid, err);

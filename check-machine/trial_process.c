@@ -67,20 +67,9 @@ __attribute__((noinline)) void trial_pass(struct trial_page *page)
 	trial_work(page);
 }
 
-/* Until there is another job: gives tracers something to see. */
-static void run_and_sleep(struct trial_page *page)
-{
-	const struct timespec nap = { .tv_nsec = 1000000 };
-
-	while (page->job == TRIAL_WAKE) {
-		for (int64_t until = clock_now_ns() + nap.tv_nsec; clock_now_ns() < until;)
-			;
-		nanosleep(&nap, NULL);
-	}
-}
-
 static void *be_second(void *arg)
 {
+	const struct timespec nap = { .tv_nsec = 1000000 };
 	struct trial_page *page = arg;
 
 	page->tid = gettid();
@@ -97,30 +86,25 @@ static void *be_second(void *arg)
 		}
 		while (page->job == job && job == TRIAL_RUN)
 			;
-		if (job == TRIAL_WAKE)
-			run_and_sleep(page);
+		/* Until there is another job: gives tracers something to see. */
+		while (page->job == job && job == TRIAL_WAKE) {
+			for (int64_t until = clock_now_ns() + nap.tv_nsec; clock_now_ns() < until;)
+				;
+			nanosleep(&nap, NULL);
+		}
 		while (page->job == job)
 			futex(&page->job, FUTEX_WAIT, job, NULL);
 	}
 	return NULL;
 }
 
-static int64_t confine(void)
-{
-	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	const struct sock_fprog program = { 1, &allow };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-		return -errno;
-	return 0;
-}
-
 /* The trial's life; its parent ends it. */
 static _Noreturn void be_trial(struct trial_page *page, enum trial_kind kind, pid_t parent)
 {
+	struct sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	const struct sock_fprog program = { 1, &allow };
 	pthread_t second;
-	int64_t answer;
+	int64_t answer = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	/*
@@ -132,7 +116,9 @@ static _Noreturn void be_trial(struct trial_page *page, enum trial_kind kind, pi
 		_exit(1);
 	if (kind == TRIAL_SHADOWED)
 		shadow_sleep(&page->answer);
-	answer = kind == TRIAL_CONFINED ? confine() : 0;
+	if (kind == TRIAL_CONFINED && (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+				       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0))
+		answer = -errno;
 	if (pthread_create(&second, NULL, be_second, page) != 0)
 		_exit(1);
 	page->answer = answer;
