@@ -63,13 +63,6 @@ static uint32_t site_of(struct uspl_alloc *own, uint64_t caller)
 	return USPL_ALLOC_SITES - 1;
 }
 
-static void count_size(struct uspl_alloc_thread *thread, uint64_t size)
-{
-	unsigned bits = size ? 64 - (unsigned)__builtin_clzll(size) : 0;
-
-	add_own(&thread->sizes[bits < USPL_ALLOC_SIZES ? bits : USPL_ALLOC_SIZES - 1], 1);
-}
-
 /* What is live, for all threads; each thread adds its own when that has come to a few KB. */
 static void add_live(const struct call_ctx *ctx, uint64_t size)
 {
@@ -92,6 +85,7 @@ static void put(const struct call_ctx *ctx, uint64_t addr, uint64_t size, bool m
 	uint32_t site = site_of(own, ctx->caller);
 	uint64_t age = (ctx->start - ctx->config->start_ticks) >> USPL_ALLOC_AGE_SHIFT;
 	uint64_t field = (mapping ? size >> USPL_ALLOC_PAGE_SHIFT : size) + 1, now;
+	unsigned bits;
 
 	if (!word || field > SIZE_MASK) {
 		add_atomic(&ctx->config->missed, 1);
@@ -108,7 +102,8 @@ static void put(const struct call_ctx *ctx, uint64_t addr, uint64_t size, bool m
 		raise_to(&own->mapped_peak, now);
 		return;
 	}
-	count_size(thread, size);
+	bits = size ? 64 - (unsigned)__builtin_clzll(size) : 0;
+	add_own(&thread->sizes[bits < USPL_ALLOC_SIZES ? bits : USPL_ALLOC_SIZES - 1], 1);
 	add_live(ctx, size);
 }
 

@@ -9,21 +9,18 @@
 #include "runtime/listen/pool.h"
 #include "runtime/listen/trigger_fire.h"
 
-/* A thread that comes by a bare thunk first isn't in the table yet: trace.S sees to it. */
-static struct uspl_trace_ring *meet(void)
-{
-	const struct uspl_trace_thread *thread;
-
-	__asm__ volatile("call uspl_trace_meet" : "=a"(thread) : : "rcx", "rdx", "memory", "cc");
-	return thread ? (struct uspl_trace_ring *)thread->ring : NULL;
-}
-
 /* The thread's ring; NULL if it has none. */
 static struct uspl_trace_ring *find_ring(void)
 {
 	const struct uspl_trace_thread *thread = listen_thread();
 
-	return thread ? (struct uspl_trace_ring *)thread->ring : meet();
+	/* A thread that comes by a bare thunk first isn't in the table yet: trace.S sees to it. */
+	if (!thread)
+		__asm__ volatile("call uspl_trace_meet"
+				 : "=a"(thread)
+				 :
+				 : "rcx", "rdx", "memory", "cc");
+	return thread ? (struct uspl_trace_ring *)thread->ring : NULL;
 }
 
 /*

@@ -119,16 +119,6 @@ static void leave(const struct call_ctx *ctx, uint64_t addr)
 		lock_note_hold(ctx, lock, &span);
 }
 
-static void note_wait(const struct call_ctx *ctx, struct uspl_lock *lock, uint64_t waited)
-{
-	add_atomic(&lock->taken, 1);
-	add_atomic(&lock->waited, waited);
-	if (raise_to(&lock->wait_max, waited)) {
-		lock->wait_site = ctx->caller;
-		lock->wait_tid = ctx->ring->tid;
-	}
-}
-
 void lock_enter(const struct call_ctx *ctx)
 {
 	struct uspl_lock_thread *thread = ctx->thread;
@@ -149,6 +139,7 @@ void lock_leave(const struct call_ctx *ctx)
 	struct uspl_lock_thread *thread = ctx->thread;
 	unsigned role = ctx->site->role;
 	struct uspl_lock *lock;
+	uint64_t waited;
 
 	if (thread->open != ctx->at)
 		return;
@@ -157,8 +148,15 @@ void lock_leave(const struct call_ctx *ctx)
 	if ((uint32_t)ctx->call->rax && role != USPL_LOCK_WAIT)
 		return;
 	lock = lock_find(ctx, thread->open_lock);
-	if (lock && role != USPL_LOCK_WAIT)
-		note_wait(ctx, lock, role == USPL_LOCK_TRY ? 0 : ticks() - thread->since);
+	if (lock && role != USPL_LOCK_WAIT) {
+		waited = role == USPL_LOCK_TRY ? 0 : ticks() - thread->since;
+		add_atomic(&lock->taken, 1);
+		add_atomic(&lock->waited, waited);
+		if (raise_to(&lock->wait_max, waited)) {
+			lock->wait_site = ctx->caller;
+			lock->wait_tid = ctx->ring->tid;
+		}
+	}
 	take(ctx, thread->open_lock, ctx->caller);
 }
 

@@ -12,12 +12,6 @@
 
 #include "runtime/listen/trigger_fire.h"
 
-static void set_thresholds(struct uspl_listen_config *config, uint64_t threshold)
-{
-	for (uint64_t i = 0; i < config->n_controls; i++)
-		((struct uspl_trace_control *)config->controls[i])->threshold = threshold;
-}
-
 /* Gives the threads their rings back, or takes them away. */
 static void set_rings(bool on)
 {
@@ -42,12 +36,17 @@ static void set_rings(bool on)
 
 static void set_halted(struct uspl_listen_config *config, bool halted)
 {
+	uint64_t threshold;
+
 	if (!swap(&config->halted, !halted, halted))
 		return;
-	if (config->entries)
+	if (config->entries) {
 		set_rings(!halted);
-	else if (config->job == USPL_LISTEN_ARGS)
-		set_thresholds(config, halted ? UINT64_MAX : config->threshold);
+	} else if (config->job == USPL_LISTEN_ARGS) {
+		threshold = halted ? UINT64_MAX : config->threshold;
+		for (uint64_t i = 0; i < config->n_controls; i++)
+			((struct uspl_trace_control *)config->controls[i])->threshold = threshold;
+	}
 }
 
 static void take_snapshot(void)
