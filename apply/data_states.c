@@ -50,7 +50,9 @@ int data_states_check(const struct update *update, const region_vec *stay, const
 {
 	int rc = check(update, stay, false, err);
 
-	return rc ? rc : check(update, go, true, err);
+	if (rc)
+		return rc;
+	return check(update, go, true, err);
 }
 
 static uint32_t highest(const region_vec *regions, const char *wanted)

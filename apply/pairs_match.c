@@ -43,24 +43,6 @@ static void explain_build(const struct pair *pair, const char *unit, struct uspl
 		  pair->target->build_ids.n > 1 ? " or others" : "");
 }
 
-static int require_all(const struct pairs_scope *scope, const struct pair *pair,
-		       struct uspl_err *err)
-{
-	const struct update_function *function;
-	const struct match_func *func;
-
-	vec_for_each (&pair->target->functions, function) {
-		int rc = match_require(pair->match, function->symbol, &func, err);
-
-		if (rc && !base_explain(scope->update, pair->target, pair->module->start,
-					scope->others, function->name, err))
-			explain_build(pair, function->unit, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 /* The bytes are compared in any case; a record tells where, and which of several is meant. */
 static int match_module(struct pair *pair, struct uspl_err *err)
 {
@@ -91,6 +73,8 @@ static int match_module(struct pair *pair, struct uspl_err *err)
 static int match_pair(const struct pairs_scope *scope, struct pair *pair, struct uspl_err *err)
 {
 	const struct proc *proc = scope->proc;
+	const struct update_function *function;
+	const struct match_func *func;
 	int rc = module_image(proc, pair->module, &pair->image, err);
 
 	if (rc)
@@ -109,7 +93,15 @@ static int match_pair(const struct pairs_scope *scope, struct pair *pair, struct
 	rc = match_module(pair, err);
 	if (rc)
 		return rc;
-	return require_all(scope, pair, err);
+	vec_for_each (&pair->target->functions, function) {
+		rc = match_require(pair->match, function->symbol, &func, err);
+		if (rc && !base_explain(scope->update, pair->target, pair->module->start,
+					scope->others, function->name, err))
+			explain_build(pair, function->unit, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 /*

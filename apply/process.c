@@ -112,21 +112,16 @@ static int load_pairs(struct session *session, struct uspl_err *err)
 	return 0;
 }
 
-/* True if a library of that name is patched, as another target: another flavour of this one. */
-static bool has_flavour(const struct session *session, const struct update_target *target)
-{
-	const struct pair *pair;
-
-	vec_for_each (&session->pairs, pair)
-		if (pair_has_name(target, pair->module))
-			return true;
-	return false;
-}
-
 /* True for a library that the process doesn't have, and may get. */
 static bool is_missing(const struct session *session, const struct update_target *target)
 {
-	return !pairs_have(&session->pairs, target) && !has_flavour(session, target) &&
+	const struct pair *pair;
+
+	/* A library of that name that is patched, as another target, is another flavour of it. */
+	vec_for_each (&session->pairs, pair)
+		if (pair_has_name(target, pair->module))
+			return false;
+	return !pairs_have(&session->pairs, target) &&
 	       pending_is_possible(target, &session->modules);
 }
 
@@ -438,24 +433,6 @@ static int run_session(struct session *session, struct report *report, struct us
 	return 0;
 }
 
-/*
- * The update is applied, whether or not that can be noted: if it can't, processes of others than
- * root have to be named.
- */
-static int note_applied(const struct session *session, struct report *report, struct uspl_err *err)
-{
-	const region_vec *regions = session->loaded.n ? &session->loaded : NULL;
-	struct uspl_err why = { 0 };
-
-	if (session->opts->check || !regions || journal_note(regions->items, &why) == 0)
-		return 0;
-	return report_add_remark(
-		report, err, "warning",
-		"%s: 'uspl-undo %s' without a pid will leave out processes of other "
-		"users than root",
-		why.msg, session->update->id);
-}
-
 /* What the command says: the functions that are in effect now, and what isn't. */
 static int fill_report(const struct session *session, const region_vec *regions,
 		       struct report *report, struct uspl_err *err)
@@ -464,6 +441,7 @@ static int fill_report(const struct session *session, const region_vec *regions,
 	const struct pending *pending;
 	const struct region *region;
 	const struct pair *pair;
+	struct uspl_err why = { 0 };
 	int rc = 0;
 
 	vec_for_each (regions, region) {
@@ -474,9 +452,19 @@ static int fill_report(const struct session *session, const region_vec *regions,
 	rc = report_note_left_out(report, err);
 	if (rc)
 		return rc;
-	rc = note_applied(session, report, err);
-	if (rc)
-		return rc;
+	/*
+	 * The update is applied, whether or not that can be noted: if it can't, processes of others
+	 * than root have to be named.
+	 */
+	if (!session->opts->check && session->loaded.n &&
+	    journal_note(session->loaded.items, &why) != 0) {
+		rc = report_add_remark(report, err, "warning",
+				       "%s: 'uspl-undo %s' without a pid will leave out processes "
+				       "of other users than root",
+				       why.msg, session->update->id);
+		if (rc)
+			return rc;
+	}
 	vec_for_each (&session->noted, pending) {
 		rc = report_add_pending(report, pending->region.module_name, err);
 		if (rc)

@@ -63,14 +63,6 @@ static int create_key(struct proc *proc, const module_vec *modules, struct injec
 /* How many bytes of a function are looked at; more than pthread_getspecific has. */
 enum { LOOK = 512 };
 
-static bool is_plain(const struct proc *proc, taddr function)
-{
-	uint8_t code[LOOK];
-
-	return arch_native()->keeps_vectors(code,
-					    proc_read_some(proc, function, code, sizeof(code)));
-}
-
 int threads_make_key(struct proc *proc, const module_vec *modules, const struct link *link,
 		     struct region *region, struct uspl_err *err)
 {
@@ -79,6 +71,7 @@ int threads_make_key(struct proc *proc, const module_vec *modules, const struct 
 		.what = link->threads.create,
 		.args = { link->threads.scratch, link->threads.leave },
 	};
+	uint8_t code[LOOK];
 	uint32_t key;
 	int rc;
 
@@ -91,13 +84,10 @@ int threads_make_key(struct proc *proc, const module_vec *modules, const struct 
 	rc = create_key(proc, modules, &req, err);
 	if (rc)
 		return rc;
-	if ((uint32_t)req.result) {
-		rc = uspl_fail(err, USPL_E_UNSUPPORTED,
-			       "pid %d has no key left for the new thread-local variables",
-			       proc->pid);
-		if (rc)
-			return rc;
-	}
+	if ((uint32_t)req.result)
+		return uspl_fail(err, USPL_E_UNSUPPORTED,
+				 "pid %d has no key left for the new thread-local variables",
+				 proc->pid);
 	rc = proc_read(proc, link->threads.scratch, &key, sizeof(key), err);
 	if (rc)
 		return rc;
@@ -111,7 +101,8 @@ int threads_make_key(struct proc *proc, const module_vec *modules, const struct 
 				 proc->pid, USPL_THREADS_KEYS);
 	}
 	key++;
-	if (is_plain(proc, link->threads.get))
+	if (arch_native()->keeps_vectors(code, proc_read_some(proc, link->threads.get, code,
+							      sizeof(code))))
 		key |= USPL_THREADS_PLAIN;
 	return region_write_thread_key(proc, region, key, err);
 }

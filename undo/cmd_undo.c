@@ -266,15 +266,6 @@ static int undo_process(const struct options *opts, struct proc *proc, int64_t d
 }
 
 /*
- * A process that has ended since it was found, and wasn't named, has nothing to be undone: a
- * server's children come and go.
- */
-static bool is_gone(const struct crew_member *member, int rc)
-{
-	return !member->named && (rc == -USPL_E_NO_PROCESS || rc == -USPL_E_ZOMBIE);
-}
-
-/*
  * Opens the process, which is still the one that was found, and in which the policy allows the
  * undo; *ret_max_pause_s becomes less if the policy asks for that.
  */
@@ -345,7 +336,11 @@ static int undo_one(const struct crew_member *member, const void *ctx)
 
 	if (!failed)
 		failed = undo_process(opts, proc, deadline, &regions, &report, &err);
-	if (is_gone(member, failed)) {
+	/*
+	 * A process that has ended since it was found, and wasn't named, has nothing to be undone:
+	 * a server's children come and go.
+	 */
+	if (!member->named && (failed == -USPL_E_NO_PROCESS || failed == -USPL_E_ZOMBIE)) {
 		log_info("undo", "pid %d has ended meanwhile", pid);
 		regions_release(&regions);
 		return USPL_STATUS_DONE;

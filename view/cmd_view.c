@@ -138,24 +138,6 @@ static int view_file(const struct options *opts, struct uspl_err *err)
 	return print(&out, err);
 }
 
-/* Records of one id differ: one of the processes doesn't hold what its record says. */
-static void warn_different(const struct scan *scan)
-{
-	const struct scan_update *update;
-
-	vec_for_each (&scan->updates, update) {
-		struct uspl_err note;
-
-		if (update->is_other || !update->same_id)
-			continue;
-		uspl_fail(&note, USPL_E_HOSTILE,
-			  "records of different updates have the id '%s': see whose processes they "
-			  "are in",
-			  update->region->id);
-		uspl_err_note(stderr, &note);
-	}
-}
-
 static int print_scan(const struct options *opts, const struct scan *scan, struct uspl_err *err)
 {
 	auto_json struct json json = { 0 };
@@ -235,6 +217,8 @@ static int fail_absent(const struct options *opts, const struct scan *scan, stru
 static int view_processes(const struct options *opts, struct uspl_err *err)
 {
 	auto_scan struct scan scan = { 0 };
+	const struct scan_update *update;
+	struct uspl_err note;
 	int worst, rc;
 
 	if (opts->html && !disasm_load()) {
@@ -254,7 +238,16 @@ static int view_processes(const struct options *opts, struct uspl_err *err)
 	if (scan.skipped)
 		log_info("view", "processes that this user may not read: %zu", scan.skipped);
 	worst = print_failures(&scan);
-	warn_different(&scan);
+	/* Records of one id differ: one of the processes doesn't hold what its record says. */
+	vec_for_each (&scan.updates, update) {
+		if (update->is_other || !update->same_id)
+			continue;
+		uspl_fail(&note, USPL_E_HOSTILE,
+			  "records of different updates have the id '%s': see whose processes they "
+			  "are in",
+			  update->region->id);
+		uspl_err_note(stderr, &note);
+	}
 	if (opts->id && !scan.updates.n)
 		return worst ? worst : fail_absent(opts, &scan, err);
 	rc = print_scan(opts, &scan, err);

@@ -47,11 +47,6 @@ struct linking {
 	struct uspl_err *err;
 };
 
-static bool is_function(const struct objsym *sym)
-{
-	return sym->type == STT_FUNC && sym->sec && objsec_is_code(sym->sec) && sym->name[0];
-}
-
 /* Are these the functions that the record names, in the same order, where they would lie? */
 static bool fits(const struct linking *linking)
 {
@@ -61,7 +56,8 @@ static bool fits(const struct linking *linking)
 	for (size_t i = 0; i < linking->obj->syms.n; i++) {
 		const struct objsym *sym = linking->obj->syms.items[i];
 
-		if (!is_function(sym))
+		if (sym->type != STT_FUNC || !sym->sec || !objsec_is_code(sym->sec) ||
+		    !sym->name[0])
 			continue;
 		if (n == linking->region->names.n ||
 		    strcmp(name[n].name, refname_symbol(sym->name)) != 0 ||
@@ -70,14 +66,6 @@ static bool fits(const struct linking *linking)
 		n++;
 	}
 	return n && n == linking->region->names.n;
-}
-
-/* Where a field of the loaded code lies. */
-static taddr address_of(const struct linking *linking, const struct objsec *sec, uint64_t offset)
-{
-	const struct objsym begin = { .sec = (struct objsec *)sec, .value = offset };
-
-	return link_address(linking->link, &begin);
 }
 
 /* True if the instruction with that field was made a jump to a detour. */
@@ -131,7 +119,10 @@ static void find_values(const struct linking *linking, const struct uspl_detour 
 		if (!(sec->flags & SHF_ALLOC) || (sec->flags & SHF_WRITE))
 			continue;
 		vec_for_each (&sec->rels, rel) {
-			taddr place = address_of(linking, sec, rel->offset);
+			/* Where the field of the loaded code lies. */
+			const struct objsym begin = { .sec = (struct objsec *)sec,
+						      .value = rel->offset };
+			taddr place = link_address(linking->link, &begin);
 			struct value *value = rel->sym ? &linking->values[rel->sym->mark] : NULL;
 			uint64_t addr;
 

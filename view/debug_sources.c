@@ -54,13 +54,18 @@ static int link_around(const struct debug_file *file, const char *folder, const 
 {
 	int rc = link_rest(file->tree, folder, ".", err);
 
-	for (const char *slash = strchr(source, '/'); slash && !rc;
-	     slash = strchr(slash + 1, '/')) {
+	if (rc)
+		return rc;
+	for (const char *slash = strchr(source, '/'); slash; slash = strchr(slash + 1, '/')) {
 		auto_free char *name = strndup(source, (size_t)(slash - source));
 
-		rc = name ? link_rest(file->tree, folder, name, err) : uspl_fail_nomem(err);
+		if (!name)
+			return uspl_fail_nomem(err);
+		rc = link_rest(file->tree, folder, name, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 int debug_sources_write(const struct debug_file *file, const char *folder, struct uspl_err *err)

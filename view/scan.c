@@ -176,12 +176,16 @@ static int scan_selected(const struct selection *sel, struct scan *scan, struct 
 	return selection_narrows(sel) ? read_selected(sel, scan, err) : 0;
 }
 
-/* A process that was named has a failure of its own. */
-static int note_left(const struct selection *sel, struct scan *scan, struct uspl_err *err)
+int scan_processes(const struct selection *sel, struct scan *scan, struct uspl_err *err)
 {
 	struct uspl_err left, *note;
 	pid_t pid;
+	int rc = scan_selected(sel, scan, err);
 
+	lookout_end();
+	if (rc)
+		return rc;
+	/* A process that was named has a failure of its own. */
 	for (size_t i = 0; (pid = lookout_left(i, &left)); i++) {
 		if (is_named(sel, pid))
 			continue;
@@ -191,14 +195,6 @@ static int note_left(const struct selection *sel, struct scan *scan, struct uspl
 		*note = left;
 	}
 	return 0;
-}
-
-int scan_processes(const struct selection *sel, struct scan *scan, struct uspl_err *err)
-{
-	int rc = scan_selected(sel, scan, err);
-
-	lookout_end();
-	return rc ? rc : note_left(sel, scan, err);
 }
 
 static bool is_same(const struct region *a, const struct region *b)
