@@ -44,15 +44,6 @@ static pid_t wait_twice(pid_t tid, int *status)
 }
 
 /*
- * The scheduler likes to wake a thread on the processor of the one that wakes it, and seldom moves
- * it while that one sleeps.
- */
-static bool is_beside(const struct carrier *carrier)
-{
-	return task_processor(carrier->agent->proc, carrier->thread.tid) == sched_getcpu();
-}
-
-/*
  * A thread that is watched gets the time that it has waited for a processor on top, up to the limit
  * of all runs; another one what is left of the command's --wait, if it only wants a processor.
  */
@@ -115,7 +106,13 @@ static int step(struct carrier *carrier, int request, int signal, int64_t deadli
 					 carrier->thread.tid, proc->pid);
 		if (got || now < spin_until)
 			continue;
-		carrier->beside = carrier->beside || is_beside(carrier);
+		/*
+		 * The scheduler likes to wake a thread on the processor of the one that wakes it,
+		 * and seldom moves it while that one sleeps.
+		 */
+		if (!carrier->beside)
+			carrier->beside =
+				task_processor(proc, carrier->thread.tid) == sched_getcpu();
 		sigtimedwait(&child, NULL, &timeout);
 	}
 }

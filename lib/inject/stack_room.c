@@ -66,25 +66,20 @@ static bool read_note(const struct proc *proc, const mapping_vec *maps, taddr po
 	return false;
 }
 
-/* Where the stack begins behind a guard region within its mapping. */
-static taddr leave_guard(const struct proc *proc, taddr low, taddr high)
-{
-	auto_close int pagemap = pagemap_open(proc);
-
-	while (low < high && pagemap_is_guard(pagemap, proc, low))
-		low = (low & ~(PAGE - 1)) + PAGE;
-	return low;
-}
-
 static bool find_of_thread(const struct proc *proc, const mapping_vec *maps, taddr pointer,
 			   struct own_stack *ret)
 {
 	const struct mapping *map = mappings_at(maps, pointer);
+	auto_close int pagemap = -1;
 	taddr low;
 
 	if (!map || !map->write || map->shared || !read_note(proc, maps, pointer, &low))
 		return false;
-	low = leave_guard(proc, low > map->start ? low : map->start, pointer);
+	/* The stack may begin behind a guard region within its mapping. */
+	low = low > map->start ? low : map->start;
+	pagemap = pagemap_open(proc);
+	while (low < pointer && pagemap_is_guard(pagemap, proc, low))
+		low = (low & ~(PAGE - 1)) + PAGE;
 	*ret = (struct own_stack){ low, pointer, false };
 	return true;
 }

@@ -164,17 +164,6 @@ static int place_symbol(struct link *link, const struct objsym *sym, struct uspl
 	return 0;
 }
 
-static int place_symbols(struct link *link, struct uspl_err *err)
-{
-	for (size_t i = 0; i < link->obj->syms.n; i++) {
-		int rc = place_symbol(link, link->obj->syms.items[i], err);
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 /* Whole pages for each segment, one behind the other, and the sections' bytes. */
 static int fill_segments(struct link *link, struct uspl_err *err)
 {
@@ -256,9 +245,11 @@ int link_layout(const struct objfile *obj, const struct arch *arch, const struct
 	rc = plan_relocations(link, err);
 	if (rc)
 		return rc;
-	rc = place_symbols(link, err);
-	if (rc)
-		return rc;
+	for (size_t i = 0; i < obj->syms.n; i++) {
+		rc = place_symbol(link, obj->syms.items[i], err);
+		if (rc)
+			return rc;
+	}
 	rc = link_place_descriptors(link, err);
 	if (rc)
 		return rc;

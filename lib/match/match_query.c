@@ -62,21 +62,6 @@ static size_t bare_len(const char *name)
 	return version < len ? version : len;
 }
 
-/* True if one of the names that the func has in the pre code is this one. */
-static bool is_named(const struct match *match, const struct func *func, const char *name)
-{
-	size_t len = bare_len(name);
-
-	for (size_t i = 0; i < match->n_by_name; i++) {
-		const struct objsym *sym = match->by_name[i];
-		const char *own = refname_symbol(sym->name);
-
-		if (sym->sec == func->pub.sec && bare_len(own) == len && !strncmp(own, name, len))
-			return true;
-	}
-	return false;
-}
-
 /*
  * A name that the program's symbol table has for the func's place, and its source doesn't; NULL
  * if there is none, or the code there is an update's.
@@ -85,10 +70,22 @@ static const char *folded_symbol(const struct match *match, const struct func *f
 {
 	const struct image_sym *sym;
 
-	vec_for_each (&match->image->syms, sym)
-		if (sym->addr == func->pub.addr && sym->type == STT_FUNC &&
-		    !is_named(match, func, sym->name))
+	vec_for_each (&match->image->syms, sym) {
+		bool named = false;
+		size_t len;
+
+		if (sym->addr != func->pub.addr || sym->type != STT_FUNC)
+			continue;
+		len = bare_len(sym->name);
+		for (size_t i = 0; i < match->n_by_name && !named; i++) {
+			const char *own = refname_symbol(match->by_name[i]->name);
+
+			named = match->by_name[i]->sec == func->pub.sec && bare_len(own) == len &&
+				!strncmp(own, sym->name, len);
+		}
+		if (!named)
 			return sym->name;
+	}
 	return NULL;
 }
 

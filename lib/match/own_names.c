@@ -14,14 +14,6 @@ taddr own_names_value(const struct image *image, const struct image_sym *sym)
 	return sym->type == STT_TLS ? sym->addr + (uint64_t)image->tls_offset : sym->addr;
 }
 
-static bool may_mean(const char *ref, const struct image_sym *sym)
-{
-	/* A hidden global became local when it was linked. */
-	if (!refname_is_local(ref) || !sym->file || !sym->file[0])
-		return true;
-	return sym->bind == STB_LOCAL && refname_in_file(ref, sym->file);
-}
-
 /* A global definition rules out statics of its name. */
 struct own_names own_names_find(const struct match *match, const char *refname)
 {
@@ -34,7 +26,9 @@ struct own_names own_names_find(const struct match *match, const char *refname)
 		const struct image_sym *sym = named[i];
 		bool is_global = sym->bind != STB_LOCAL;
 
-		if (!may_mean(refname, sym))
+		/* A hidden global became local when it was linked. */
+		if (refname_is_local(refname) && sym->file && sym->file[0] &&
+		    (is_global || !refname_in_file(refname, sym->file)))
 			continue;
 		if (own.n && own.first->addr == sym->addr)
 			continue;

@@ -59,14 +59,6 @@ static int check_kind(struct reader *r)
 	return 0;
 }
 
-/* The raw bytes of a section, NULL if they don't lie within the file. */
-static const Elf_Data *raw(struct reader *r, size_t index)
-{
-	Elf_Scn *scn = elf_getscn(r->elf, index);
-
-	return scn ? elf_rawdata(scn, NULL) : NULL;
-}
-
 /*
  * Names may share their bytes, and each is copied: a file that lets 100,000 of them share one
  * string would become a thousand times as large. NULL as if it lay outside the table.
@@ -99,6 +91,7 @@ static int read_section(struct reader *r, size_t index, const GElf_Shdr *shdr)
 	const char *name = string(r, r->shstr, shdr->sh_name);
 	const Elf_Data *data;
 	struct objsec *sec;
+	Elf_Scn *scn;
 
 	if (!name)
 		return damaged(
@@ -115,7 +108,8 @@ static int read_section(struct reader *r, size_t index, const GElf_Shdr *shdr)
 	sec->entsize = shdr->sh_entsize;
 	if (shdr->sh_type == SHT_NOBITS || (r->no_debug && objsec_is_debug(sec)))
 		return 0;
-	data = raw(r, index);
+	scn = elf_getscn(r->elf, index);
+	data = scn ? elf_rawdata(scn, NULL) : NULL;
 	if (!data || data->d_size != shdr->sh_size || (data->d_size && !data->d_buf))
 		return damaged(r, "a section reaches beyond the end of the file");
 	sec->data = objfile_memdup(r->obj, data->d_buf, data->d_size);
