@@ -7,25 +7,6 @@
 
 #include "update/stated.h"
 
-static int fail_older(const struct update *update, const struct region *region, const char *name,
-		      uint32_t theirs, uint32_t ours, struct uspl_err *err)
-{
-	if (ours)
-		uspl_fail(
-			err, USPL_E_CONFLICT,
-			"the update '%s' has left the state '%s' with the number %u, and '%s' only "
-			"knows it with %u",
-			region->id, name, theirs, update->id, ours);
-	else
-		uspl_fail(
-			err, USPL_E_CONFLICT,
-			"the update '%s' has the state '%s', which '%s' doesn't know, whose place "
-			"it takes",
-			region->id, name, update->id);
-	uspl_hint(err, "undo '%s' first, or make an update that goes on from there", region->id);
-	return -USPL_E_CONFLICT;
-}
-
 static int check(const struct update *update, const region_vec *regions, bool must_know,
 		 struct uspl_err *err)
 {
@@ -38,8 +19,21 @@ static int check(const struct update *update, const region_vec *regions, bool mu
 
 		while (region_is_live(region) && stated_next(&at, name, &theirs)) {
 			ours = stated_number(update, name);
-			if (ours < theirs && (ours || must_know))
-				return fail_older(update, region, name, theirs, ours, err);
+			if (ours >= theirs || (!ours && !must_know))
+				continue;
+			if (ours)
+				uspl_fail(err, USPL_E_CONFLICT,
+					  "the update '%s' has left the state '%s' with the number "
+					  "%u, and '%s' only knows it with %u",
+					  region->id, name, theirs, update->id, ours);
+			else
+				uspl_fail(err, USPL_E_CONFLICT,
+					  "the update '%s' has the state '%s', which '%s' doesn't "
+					  "know, whose place it takes",
+					  region->id, name, update->id);
+			uspl_hint(err, "undo '%s' first, or make an update that goes on from there",
+				  region->id);
+			return -USPL_E_CONFLICT;
 		}
 	}
 	return 0;

@@ -5,24 +5,11 @@
 #include "thread/sleep_time.h"
 #include "thread/runcount.h"
 
-/* Why there is no sum, as far as a user can do something about it. */
-static const char *sum_hint(void)
-{
-	char setting[16];
-
-	if (geteuid() != 0)
-		return "run as root (CAP_NET_ADMIN)";
-	ask_read_line("/proc/sys/kernel/task_delayacct", setting, sizeof(setting));
-	if (setting[0] == '0')
-		return "sysctl kernel.task_delayacct=1, for processes that are started after it";
-	return "a kernel with CONFIG_TASKSTATS and CONFIG_TASK_DELAY_ACCT (Linux 5.14 and "
-	       "later: started with 'delayacct'); in containers it is often out of reach";
-}
-
 static void ask_sum(struct ask *ask)
 {
 	struct uspl_err why = { 0 };
 	struct runsum sum;
+	char setting[16];
 
 	if (runcount_sum_open(&sum, ask->proc, &why) == 0) {
 		runcount_sum_close(&sum);
@@ -30,8 +17,18 @@ static void ask_sum(struct ask *ask)
 			    "whether any of a process's threads has run is told by one figure");
 		return;
 	}
-	if (!why.hint[0])
-		uspl_hint(&why, "%s", sum_hint());
+	/* Why there is none, as far as a user can do something about it. */
+	ask_read_line("/proc/sys/kernel/task_delayacct", setting, sizeof(setting));
+	if (!why.hint[0] && geteuid() != 0)
+		uspl_hint(&why, "run as root (CAP_NET_ADMIN)");
+	else if (!why.hint[0] && setting[0] == '0')
+		uspl_hint(&why, "sysctl kernel.task_delayacct=1, for processes that are started "
+				"after it");
+	else if (!why.hint[0])
+		uspl_hint(&why,
+			  "a kernel with CONFIG_TASKSTATS and CONFIG_TASK_DELAY_ACCT (Linux 5.14 "
+			  "and later: started with 'delayacct'); in containers it is often out of "
+			  "reach");
 	answers_add_err(&ask->answers, "taskstats", VERDICT_LIMITED,
 			"counts are read one by one, which takes longer with hundreds of threads",
 			&why);

@@ -99,22 +99,6 @@ static bool try_blocked(struct ask *ask, struct uspl_err *err)
 	return sleeps;
 }
 
-static void ask_way(struct ask *ask, bool noted)
-{
-	struct uspl_err why = { 0 };
-
-	if (!try_blocked(ask, &why) || !try_exchange(ask, &why))
-		answers_add_err(&ask->answers, "quiet-way", VERDICT_NO,
-				"all threads of a process are stopped for a switch", &why);
-	else if (!noted)
-		answers_add(&ask->answers, "quiet-way", VERDICT_LIMITED,
-			    "threads that sleep are left alone; those that run are stopped for a "
-			    "switch (clock-samples)");
-	else
-		answers_add(&ask->answers, "quiet-way", VERDICT_OK,
-			    "no thread is stopped for a switch");
-}
-
 /* The second thread calls trial_pass once to tell its stack pointer, and once to be seen. */
 static bool try_breakpoint(struct ask *ask, struct uspl_err *err)
 {
@@ -152,13 +136,22 @@ static void hint_perf(struct uspl_err *why)
 
 void ask_stopless(struct ask *ask)
 {
-	struct uspl_err no_sample = { 0 }, no_breakpoint = { 0 };
+	struct uspl_err why = { 0 }, no_sample = { 0 }, no_breakpoint = { 0 };
 	bool noted;
 
 	if (!ask->proc)
 		return;
 	noted = try_sample(ask, &no_sample);
-	ask_way(ask, noted);
+	if (!try_blocked(ask, &why) || !try_exchange(ask, &why))
+		answers_add_err(&ask->answers, "quiet-way", VERDICT_NO,
+				"all threads of a process are stopped for a switch", &why);
+	else if (!noted)
+		answers_add(&ask->answers, "quiet-way", VERDICT_LIMITED,
+			    "threads that sleep are left alone; those that run are stopped for a "
+			    "switch (clock-samples)");
+	else
+		answers_add(&ask->answers, "quiet-way", VERDICT_OK,
+			    "no thread is stopped for a switch");
 	hint_perf(&no_sample);
 	if (noted)
 		answers_add(&ask->answers, "clock-samples", VERDICT_OK,

@@ -125,35 +125,29 @@ static void release(struct ask *ask)
 	answers_release(&ask->process);
 }
 
-static _Noreturn void be_asker(struct ask *ask, const struct options *opts, pid_t parent)
-{
-	struct uspl_err err = { 0 };
-	int rc;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(USPL_STATUS_FAILED);
-	rc = ask_and_print(ask, opts, &err);
-	if (rc < 0) {
-		uspl_err_print(stderr, "uspl-check-machine", &err);
-		rc = (int)uspl_code_status(rc);
-	}
-	release(ask);
-	if (fflush(stdout) != 0) {
-		fprintf(stderr, "uspl-check-machine: cannot write to standard output\n");
-		rc = rc ? rc : USPL_STATUS_FAILED;
-	}
-	_exit(rc);
-}
-
 /* Has another process ask, and waits for its end. */
 static int run_asker(struct ask *ask, const struct options *opts, struct uspl_err *err)
 {
 	pid_t parent = getpid(), asker = fork();
+	struct uspl_err why = { 0 };
 	int status;
 
-	if (asker == 0)
-		be_asker(ask, opts, parent);
+	if (asker == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (getppid() != parent)
+			_exit(USPL_STATUS_FAILED);
+		status = ask_and_print(ask, opts, &why);
+		if (status < 0) {
+			uspl_err_print(stderr, "uspl-check-machine", &why);
+			status = (int)uspl_code_status(status);
+		}
+		release(ask);
+		if (fflush(stdout) != 0) {
+			fprintf(stderr, "uspl-check-machine: cannot write to standard output\n");
+			status = status ? status : USPL_STATUS_FAILED;
+		}
+		_exit(status);
+	}
 	if (asker < 0)
 		return uspl_fail_errno(err, "cannot fork");
 	while (waitpid(asker, &status, 0) < 0)

@@ -43,16 +43,6 @@ static int be_guest(void *arg)
 	return 0;
 }
 
-static void have_guest(struct trial_page *page)
-{
-	static uint8_t stack[GUEST_STACK] __attribute__((aligned(16)));
-	pid_t guest = clone(be_guest, stack + sizeof(stack), CLONE_VM | SIGCHLD, page);
-
-	if (guest > 0)
-		while (waitpid(guest, NULL, 0) < 0 && errno == EINTR)
-			;
-}
-
 __attribute__((noinline)) void trial_work(struct trial_page *page)
 {
 	if (uspl_likely(page->job == TRIAL_PASS))
@@ -69,6 +59,7 @@ __attribute__((noinline)) void trial_pass(struct trial_page *page)
 
 static void *be_second(void *arg)
 {
+	static uint8_t stack[GUEST_STACK] __attribute__((aligned(16)));
 	const struct timespec nap = { .tv_nsec = 1000000 };
 	struct trial_page *page = arg;
 
@@ -82,7 +73,11 @@ static void *be_second(void *arg)
 			page->done++;
 			futex(&page->done, FUTEX_WAKE, INT32_MAX, NULL);
 		} else {
-			have_guest(page);
+			pid_t guest =
+				clone(be_guest, stack + sizeof(stack), CLONE_VM | SIGCHLD, page);
+
+			while (guest > 0 && waitpid(guest, NULL, 0) < 0 && errno == EINTR)
+				;
 		}
 		while (page->job == job && job == TRIAL_RUN)
 			;

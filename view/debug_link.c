@@ -170,12 +170,6 @@ static struct debug_section *section_named(struct debug_link *debug, const char 
 	return section->name ? section : NULL;
 }
 
-static bool holds_names(const struct objsec *sec)
-{
-	return sec->data &&
-	       (!strcmp(sec->name, ".debug_str") || !strcmp(sec->name, ".debug_line_str"));
-}
-
 /*
  * The place of a name in the result: that of the name which is there or, for a folder of the tree,
  * of another one.
@@ -215,7 +209,8 @@ static uint64_t meaning(struct linking *linking, struct debug_link *debug, const
 	const struct objsym *sym = rel->sym;
 	const struct value *value;
 
-	if (sym->sec && holds_names(sym->sec))
+	if (sym->sec && sym->sec->data &&
+	    (!strcmp(sym->sec->name, ".debug_str") || !strcmp(sym->sec->name, ".debug_line_str")))
 		return name_place(linking, debug, sym->sec, sym->value + (uint64_t)rel->addend);
 	if (sym->sec && objsec_is_debug(sym->sec))
 		return sym->sec->mark + sym->value + (uint64_t)rel->addend;

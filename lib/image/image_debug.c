@@ -49,46 +49,10 @@ static bool tells_more(const struct image *image, Dwfl_Module *mod, int n)
 	return now > before;
 }
 
-static int take_symbols(struct image *image, Dwfl_Module *mod, int n, struct uspl_err *err)
-{
-	const char *file = NULL;
-
-	vec_release(&image->syms);
-	for (int i = 1; i < n; i++) {
-		GElf_Sym sym;
-		GElf_Addr addr;
-		const char *name = dwfl_module_getsym_info(mod, i, &sym, &addr, NULL, NULL, NULL);
-
-		if (name && GELF_ST_TYPE(sym.st_info) == STT_FILE)
-			file = name;
-		if (!image_take_symbol(image, name, &sym, addr, file))
-			return uspl_fail_nomem(err);
-	}
-	image_sort_symbols(image);
-	return 0;
-}
-
 /*
  * What is loaded into memory tells nothing of names and places, but for symbols, their names, notes
- * and the dynamic section.
+ * and the dynamic section. Where such a dull section ends that `at` lies in; `at` if there is none.
  */
-static bool is_dull_section(const GElf_Shdr *shdr)
-{
-	if (!(shdr->sh_flags & SHF_ALLOC))
-		return false;
-	switch (shdr->sh_type) {
-	case SHT_PROGBITS:
-	case SHT_X86_64_UNWIND:
-	case SHT_RELA:
-	case SHT_HASH:
-	case SHT_GNU_HASH:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Where the dull section ends that `at` lies in; `at` if it lies in none. */
 static uint64_t dull_until(Elf *elf, uint64_t at)
 {
 	Elf_Scn *scn = NULL;
@@ -96,9 +60,19 @@ static uint64_t dull_until(Elf *elf, uint64_t at)
 	while ((scn = elf_nextscn(elf, scn))) {
 		GElf_Shdr shdr;
 
-		if (gelf_getshdr(scn, &shdr) && is_dull_section(&shdr) && at >= shdr.sh_offset &&
-		    at - shdr.sh_offset < shdr.sh_size)
+		if (!gelf_getshdr(scn, &shdr) || !(shdr.sh_flags & SHF_ALLOC) ||
+		    at < shdr.sh_offset || at - shdr.sh_offset >= shdr.sh_size)
+			continue;
+		switch (shdr.sh_type) {
+		case SHT_PROGBITS:
+		case SHT_X86_64_UNWIND:
+		case SHT_RELA:
+		case SHT_HASH:
+		case SHT_GNU_HASH:
 			return shdr.sh_offset + shdr.sh_size;
+		default:
+			break;
+		}
 	}
 	return at;
 }
@@ -328,9 +302,24 @@ int image_set_debug_place(struct image *image, const char *path, int64_t bias, c
 int image_add_debug_symbols(struct image *image, struct uspl_err *err)
 {
 	Dwfl_Module *mod = image_dwfl_module(image);
+	const char *file = NULL;
 	int n = mod ? dwfl_module_getsymtab(mod) : 0;
 
-	return n > 1 && tells_more(image, mod, n) ? take_symbols(image, mod, n, err) : 0;
+	if (n <= 1 || !tells_more(image, mod, n))
+		return 0;
+	vec_release(&image->syms);
+	for (int i = 1; i < n; i++) {
+		GElf_Sym sym;
+		GElf_Addr addr;
+		const char *name = dwfl_module_getsym_info(mod, i, &sym, &addr, NULL, NULL, NULL);
+
+		if (name && GELF_ST_TYPE(sym.st_info) == STT_FILE)
+			file = name;
+		if (!image_take_symbol(image, name, &sym, addr, file))
+			return uspl_fail_nomem(err);
+	}
+	image_sort_symbols(image);
+	return 0;
 }
 
 char *image_producer(const struct image *image, const char *unit)

@@ -66,22 +66,11 @@ static void classify_members(Dwarf_Die *type, uint64_t at, struct call_type *out
 	} while (dwarf_siblingof(&child, &child) == 0);
 }
 
-static void classify_array(Dwarf_Die *type, uint64_t at, struct call_type *out, int nesting)
-{
-	Dwarf_Die element;
-	Dwarf_Word all, one;
-
-	if (!type_of(type, &element) || dwarf_aggregate_size(type, &all) != 0 ||
-	    dwarf_aggregate_size(&element, &one) != 0 || !one)
-		return;
-	for (uint64_t i = 0; i < all / one && at + i * one < 2 * WORD_LEN; i++)
-		classify(&element, at + i * one, out, nesting + 1);
-}
-
 /* Notes what there is in each 8 bytes of a type that begins at `at`. */
 static void classify(Dwarf_Die *type, uint64_t at, struct call_type *out, int nesting)
 {
-	Dwarf_Word size;
+	Dwarf_Word size, one;
+	Dwarf_Die element;
 
 	if (at >= 2 * WORD_LEN || nesting > NESTING_MAX)
 		return;
@@ -92,7 +81,11 @@ static void classify(Dwarf_Die *type, uint64_t at, struct call_type *out, int ne
 		classify_members(type, at, out, nesting);
 		break;
 	case DW_TAG_array_type:
-		classify_array(type, at, out, nesting);
+		if (!type_of(type, &element) || dwarf_aggregate_size(type, &size) != 0 ||
+		    dwarf_aggregate_size(&element, &one) != 0 || !one)
+			break;
+		for (uint64_t i = 0; i < size / one && at + i * one < 2 * WORD_LEN; i++)
+			classify(&element, at + i * one, out, nesting + 1);
 		break;
 	default:
 		if (dwarf_aggregate_size(type, &size) != 0)

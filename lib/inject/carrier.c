@@ -167,17 +167,40 @@ static bool can_run_detached(const struct carrier *carrier)
 }
 
 /*
- * A filter might kill the target for a system call made for the tool; it is suspended while the
- * tool traces (Linux 4.3, needs CAP_SYS_ADMIN).
+ * Decides whether its run is detached, and reads its state. A thread that maps its result page is
+ * seen to leave by its signals.
  */
-static int set_options(const struct proc *proc, pid_t tid, struct uspl_err *err)
+static int choose_way(struct carrier *carrier, struct uspl_err *err)
 {
-	long options = PTRACE_O_TRACESYSGOOD | (proc->seccomp ? PTRACE_O_SUSPEND_SECCOMP : 0);
+	enum dispatched dispatched = ask_dispatched(carrier);
+	const struct proc *proc = carrier->agent->proc;
+	long options;
+	int rc;
 
-	if (ptrace(PTRACE_SETOPTIONS, tid, NULL, (void *)options) == 0)
+	if (dispatched == DISPATCHED_YES)
+		return carrier_fail_dispatched(carrier, err);
+	rc = read_state(carrier, err);
+	if (rc)
+		return rc;
+	carrier->shadowed = shstk_read(carrier->thread.tid, &carrier->ssp);
+	if (carrier->shadowed || proc->shadow_stack)
+		log_info("inject", "thread %d of pid %d is led: it has a shadow stack",
+			 carrier->thread.tid, proc->pid);
+	carrier->alone = !carrier->held && dispatched == DISPATCHED_NO &&
+			 can_run_detached(carrier) &&
+			 !(carrier->maps_result_page && agent_hides(carrier->sigmask));
+	if (carrier->alone)
+		return 0;
+	/*
+	 * A filter might kill the target for a system call made for the tool; it is suspended
+	 * while the tool traces (Linux 4.3, needs CAP_SYS_ADMIN).
+	 */
+	options = PTRACE_O_TRACESYSGOOD | (proc->seccomp ? PTRACE_O_SUSPEND_SECCOMP : 0);
+	if (ptrace(PTRACE_SETOPTIONS, carrier->thread.tid, NULL, (void *)options) == 0)
 		return 0;
 	if (!proc->seccomp)
-		return uspl_fail_errno(err, "cannot trace the system calls of thread %d", tid);
+		return uspl_fail_errno(err, "cannot trace the system calls of thread %d",
+				       carrier->thread.tid);
 	uspl_fail(err, USPL_E_SECCOMP,
 		  "pid %d runs under seccomp, which may kill it for a system call made for us",
 		  proc->pid);
@@ -188,30 +211,6 @@ static int set_options(const struct proc *proc, pid_t tid, struct uspl_err *err)
 	else
 		uspl_hint(err, "run as root: then the filter is suspended for the moment");
 	return -USPL_E_SECCOMP;
-}
-
-/*
- * Decides whether its run is detached, and reads its state. A thread that maps its result page is
- * seen to leave by its signals.
- */
-static int choose_way(struct carrier *carrier, struct uspl_err *err)
-{
-	enum dispatched dispatched = ask_dispatched(carrier);
-	int rc;
-
-	if (dispatched == DISPATCHED_YES)
-		return carrier_fail_dispatched(carrier, err);
-	rc = read_state(carrier, err);
-	if (rc)
-		return rc;
-	carrier->shadowed = shstk_read(carrier->thread.tid, &carrier->ssp);
-	if (carrier->shadowed || carrier->agent->proc->shadow_stack)
-		log_info("inject", "thread %d of pid %d is led: it has a shadow stack",
-			 carrier->thread.tid, carrier->agent->proc->pid);
-	carrier->alone = !carrier->held && dispatched == DISPATCHED_NO &&
-			 can_run_detached(carrier) &&
-			 !(carrier->maps_result_page && agent_hides(carrier->sigmask));
-	return carrier->alone ? 0 : set_options(carrier->agent->proc, carrier->thread.tid, err);
 }
 
 int carrier_load(struct carrier *carrier, struct uspl_err *err)

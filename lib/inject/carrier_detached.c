@@ -159,22 +159,6 @@ static int recall(struct carrier *carrier, size_t *ret_done, struct uspl_err *er
 	return rc;
 }
 
-/*
- * Waits a little before the next look. Each takes the lock of the target's mappings, and a thread
- * that maps something there waits for it; so the tool doesn't look all the time if it sent a thread
- * to do that.
- */
-static void pause_before(int look, bool quick)
-{
-	int64_t ns = PAUSE_NS * (look + 1ll);
-	const struct timespec pause = { .tv_nsec = ns < PAUSE_MAX_NS ? ns : PAUSE_MAX_NS };
-
-	if (quick && look < QUICK_LOOKS)
-		sched_yield();
-	else
-		nanosleep(&pause, NULL);
-}
-
 static bool is_there(const struct carrier *carrier)
 {
 	return syscall(SYS_tgkill, carrier->agent->proc->pid, carrier->thread.tid, 0) == 0 ||
@@ -202,12 +186,24 @@ int carrier_await(struct carrier *carrier, size_t *ret_done, struct uspl_err *er
 {
 	int64_t deadline = clock_now_ns() + CARRIER_RUN_NS;
 	bool quick = !carrier_requests(carrier, INJECT_SYSCALL), over = false;
+	struct timespec pause = { 0 };
 	uint64_t done = 0;
 	int rc;
 
 	/* Looks again and again until it is done, or nothing more is to be expected. */
 	for (int look = 0; !done && !over && has_time(carrier, deadline); look++) {
-		pause_before(look, quick);
+		/*
+		 * Each look takes the lock of the target's mappings, and a thread that maps
+		 * something there waits for it; so the tool doesn't look all the time if it sent a
+		 * thread to do that.
+		 */
+		pause.tv_nsec = PAUSE_NS * (look + 1ll);
+		if (pause.tv_nsec > PAUSE_MAX_NS)
+			pause.tv_nsec = PAUSE_MAX_NS;
+		if (quick && look < QUICK_LOOKS)
+			sched_yield();
+		else
+			nanosleep(&pause, NULL);
 		over = is_over(carrier);
 		rc = read_done(carrier, &done, err);
 		if (rc)

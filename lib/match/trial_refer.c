@@ -52,18 +52,22 @@ static bool note_place(struct trial *trial, const struct reference *ref, struct 
 }
 
 /*
- * True if the code at addr is a stub of the procedure linkage table: a jump through a slot, perhaps
- * behind an endbr64. All that a function loses that begins this way is that its address isn't
- * learnt from calls.
+ * True if what is referred to is a stub of the procedure linkage table: a jump through a slot,
+ * perhaps behind an endbr64. All that a function loses that begins this way is that its address
+ * isn't learnt from calls. slot: where the stub has the address that it jumps to.
  */
-static bool is_stub(const struct match *match, taddr addr, taddr *ret_slot)
+static bool through_stub(const struct trial *trial, const struct reference *ref, taddr *ret_slot)
 {
 	enum { LOOK = 16 };
-	const uint8_t *code = image_bytes(match->image, addr, LOOK);
+	const struct match *match = trial->match;
+	const uint8_t *code;
 	struct insn insn;
 	size_t at = 0;
 	int32_t disp;
 
+	if (!ref->branch || ref->sym->bind == STB_LOCAL)
+		return false;
+	code = image_bytes(match->image, ref->addr, LOOK);
 	if (!code || !match->arch->insn_decode(code, LOOK, &insn))
 		return false;
 	if (insn.flow == INSN_PLAIN) {
@@ -75,15 +79,8 @@ static bool is_stub(const struct match *match, taddr addr, taddr *ret_slot)
 	    insn.disp_size != sizeof(disp))
 		return false;
 	memcpy(&disp, code + at + insn.disp_off, sizeof(disp));
-	*ret_slot = addr + at + insn.len + (taddr)(int64_t)disp;
+	*ret_slot = ref->addr + at + insn.len + (taddr)(int64_t)disp;
 	return true;
-}
-
-/* slot: where the stub has the address that it jumps to. */
-static bool through_stub(const struct trial *trial, const struct reference *ref, taddr *ret_slot)
-{
-	return ref->branch && ref->sym->bind != STB_LOCAL &&
-	       is_stub(trial->match, ref->addr, ret_slot);
 }
 
 /* True for what is the program's own, not an update's. */

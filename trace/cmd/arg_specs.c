@@ -219,22 +219,6 @@ static int add_value(struct listen_plan *plan, const struct listen_function *fun
 	return 0;
 }
 
-/* All arguments, as many as there is room for. */
-static void add_all(struct listen_plan *plan, const struct image_signature *signature,
-		    struct uspl_listen_site *site)
-{
-	size_t n = signature->known ? signature->args.n : RAW_ARGS;
-
-	for (size_t i = 0; i < n && site->n_args < USPL_LISTEN_ARGS_MAX; i++) {
-		struct uspl_listen_arg *arg = &site->args[site->n_args++];
-
-		if (signature->known)
-			fill(plan, &signature->args.items[i], 0, arg);
-		else
-			fill_raw(plan, (unsigned)i + 1, 0, arg);
-	}
-}
-
 static void add_result(struct listen_plan *plan, const struct image_signature *signature, char kind,
 		       struct uspl_listen_site *site)
 {
@@ -253,14 +237,24 @@ static int add_spec(struct listen_plan *plan, const struct listen_function *func
 		    struct uspl_listen_site *site, struct uspl_err *err)
 {
 	const struct args_value *value;
-	int rc = 0;
+	size_t n = 0;
+	int rc;
 
 	if (spec->result) {
 		add_result(plan, signature, spec->values.items[0].kind, site);
 		return 0;
 	}
+	/* All arguments, as many as there is room for. */
 	if (!spec->values.n)
-		add_all(plan, signature, site);
+		n = signature->known ? signature->args.n : RAW_ARGS;
+	for (size_t i = 0; i < n && site->n_args < USPL_LISTEN_ARGS_MAX; i++) {
+		struct uspl_listen_arg *arg = &site->args[site->n_args++];
+
+		if (signature->known)
+			fill(plan, &signature->args.items[i], 0, arg);
+		else
+			fill_raw(plan, (unsigned)i + 1, 0, arg);
+	}
 	vec_for_each (&spec->values, value) {
 		rc = add_value(plan, function, signature, value, site, err);
 		if (rc)

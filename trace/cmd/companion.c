@@ -16,39 +16,34 @@
 
 #define PIPE_FD 3
 
-/* Only what is safe behind a fork. */
-static void become_companion(char *const *argv, int pipe_fd)
-{
-	int null = open("/dev/null", O_RDWR);
-	sigset_t none;
-
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	setsid();
-	if (null < 0 || dup2(pipe_fd, PIPE_FD) < 0)
-		_exit(1);
-	for (int fd = 0; fd < PIPE_FD; fd++)
-		if (dup2(null, fd) < 0)
-			_exit(1);
-	/* Where the kernel doesn't know the call, what is open has O_CLOEXEC as a rule. */
-	syscall(SYS_close_range, PIPE_FD + 1, ~0u, 0);
-	execv("/proc/self/exe", argv);
-	_exit(1);
-}
-
 bool companion_start(const char *const *argv, struct buf *ret_why)
 {
 	const char *setting = getenv("USPL_KEEPER");
-	int fds[2];
+	sigset_t none;
+	int fds[2], null;
 	pid_t pid;
 	bool failed;
 
 	if ((setting && !strcmp(setting, "none")) || pipe2(fds, O_CLOEXEC) < 0)
 		return true;
 	pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		/* Only what is safe behind a fork. */
+		null = open("/dev/null", O_RDWR);
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		setsid();
+		if (null < 0 || dup2(fds[1], PIPE_FD) < 0)
+			_exit(1);
+		for (int fd = 0; fd < PIPE_FD; fd++)
+			if (dup2(null, fd) < 0)
+				_exit(1);
+		/* Where the kernel doesn't know the call, what is open has O_CLOEXEC as a rule. */
+		syscall(SYS_close_range, PIPE_FD + 1, ~0u, 0);
 		/* execv takes what it doesn't change as if it did. */
-		become_companion((char *const *)argv, fds[1]);
+		execv("/proc/self/exe", (char *const *)argv);
+		_exit(1);
+	}
 	close(fds[1]);
 	failed = pid < 0 || file_read_fd(fds[0], "the companion", ret_why, NULL) != 0 ||
 		 ret_why->len > 0;

@@ -36,20 +36,6 @@ struct row {
 	const struct trace_session *session;
 };
 
-static void print_json(const struct row *row)
-{
-	auto_json struct json json = { 0 };
-
-	json_open(&json, NULL, '{');
-	json_number(&json, "pid", row->pid);
-	json_string(&json, "command", row->comm);
-	json_string(&json, "tracer", tracer_of(row->session)->name);
-	json_string(&json, "state", row->state);
-	json_number(&json, "functions", (int64_t)count_sites(row->session));
-	json_close(&json, '}');
-	printf("%s\n", json_text(&json));
-}
-
 /* How it is printed. */
 struct table {
 	bool json;
@@ -58,8 +44,17 @@ struct table {
 
 static void print_row(struct table *table, const struct row *row)
 {
+	auto_json struct json json = { 0 };
+
 	if (table->json) {
-		print_json(row);
+		json_open(&json, NULL, '{');
+		json_number(&json, "pid", row->pid);
+		json_string(&json, "command", row->comm);
+		json_string(&json, "tracer", tracer_of(row->session)->name);
+		json_string(&json, "state", row->state);
+		json_number(&json, "functions", (int64_t)count_sites(row->session));
+		json_close(&json, '}');
+		printf("%s\n", json_text(&json));
 		return;
 	}
 	if (!table->any)

@@ -81,16 +81,34 @@ static int note_jumps(const struct proc *proc, const region_vec *updates, const 
 
 typedef VEC(const char *) name_vec;
 
-/*
- * Asks the plan about the function: if it is listened to, the candidate refers to its site there.
- */
-static int listen_to(struct listen_plan *plan, const struct listen_function *function,
-		     struct candidate *candidate, struct uspl_err *err)
+/* Asks whether a function is wanted, and whether it is listened to. */
+static int ask(const struct trace_request *request, struct listen_function *function,
+	       struct candidate *candidate, bool *ret, struct uspl_err *err)
 {
+	const struct image *image = function->image;
+	struct listen_plan *plan = request->listen;
 	struct uspl_listen_site site = { 0 }, *place;
+	auto_vec name_vec names = { 0 };
 	bool wanted = false;
-	int rc = plan->choose(plan->ctx, plan, function, &site, &wanted, err);
+	int rc;
 
+	/* The names of all symbols at the function's entry, which are neighbours. */
+	for (size_t i = image_first_sym(image, candidate->entry);
+	     i < image->syms.n && image->syms.items[i].addr == candidate->entry; i++) {
+		const char **name = vec_push(&names);
+
+		if (!name)
+			return uspl_fail_nomem(err);
+		*name = image->syms.items[i].name;
+	}
+	*ret = request->choice.function(request->choice.ctx, names.items, names.n);
+	function->candidate = candidate;
+	function->names = names.items;
+	function->n_names = names.n;
+	if (!*ret || !plan || !plan->choose)
+		return 0;
+	/* If it is listened to, the candidate refers to its site. */
+	rc = plan->choose(plan->ctx, plan, function, &site, &wanted, err);
 	if (rc || !wanted)
 		return rc;
 	if (plan->sites.n == USPL_LISTEN_SITES_MAX)
@@ -102,31 +120,6 @@ static int listen_to(struct listen_plan *plan, const struct listen_function *fun
 		return uspl_fail_nomem(err);
 	*place = site;
 	candidate->listen = (uint32_t)plan->sites.n;
-	return 0;
-}
-
-/* Asks whether a function is wanted, and whether it is listened to. */
-static int ask(const struct trace_request *request, struct listen_function *function,
-	       struct candidate *candidate, bool *ret, struct uspl_err *err)
-{
-	const struct image *image = function->image;
-	auto_vec name_vec names = { 0 };
-
-	/* The names of all symbols at the function's entry, which are neighbours. */
-	for (size_t i = image_first_sym(image, candidate->entry);
-	     i < image->syms.n && image->syms.items[i].addr == candidate->entry; i++) {
-		const char **place = vec_push(&names);
-
-		if (!place)
-			return uspl_fail_nomem(err);
-		*place = image->syms.items[i].name;
-	}
-	*ret = request->choice.function(request->choice.ctx, names.items, names.n);
-	function->candidate = candidate;
-	function->names = names.items;
-	function->n_names = names.n;
-	if (*ret && request->listen && request->listen->choose)
-		return listen_to(request->listen, function, candidate, err);
 	return 0;
 }
 

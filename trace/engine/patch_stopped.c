@@ -189,10 +189,13 @@ static bool may_stay(void *ctx, const struct thread *thread)
 	return !bytes->ranges.n || safety_check(bytes, thread, &run->finding);
 }
 
-static int write_stopped(struct run *run, struct held_sleepers *sleepers, bool *ret_drained,
-			 struct uspl_err *err)
+static int attempt(struct run *run, struct held_sleepers *sleepers, bool *ret_drained,
+		   struct uspl_err *err)
 {
 	const struct thread *thread;
+	int64_t stop_ns;
+	double stop_us;
+	size_t pages;
 	int rc = held_sleepers_enter(sleepers, clock_now_ns() + STOP_LIMIT_NS, err);
 
 	*ret_drained = !rc;
@@ -202,17 +205,9 @@ static int write_stopped(struct run *run, struct held_sleepers *sleepers, bool *
 	if (*ret_drained)
 		rc = site_plan_write(&run->plan, err);
 	held_sleepers_leave(sleepers);
-	return rc;
-}
-
-static int attempt(struct run *run, struct held_sleepers *sleepers, bool *ret_drained,
-		   struct uspl_err *err)
-{
-	int rc = write_stopped(run, sleepers, ret_drained, err);
-	int64_t stop_ns = sleepers->left_ns - sleepers->entered_ns;
-	double stop_us = (double)stop_ns / 1000;
-	size_t pages = (size_t)stop_ns / NS_A_PAGE;
-
+	stop_ns = sleepers->left_ns - sleepers->entered_ns;
+	stop_us = (double)stop_ns / 1000;
+	pages = (size_t)stop_ns / NS_A_PAGE;
 	run->pages = pages < PAGES_LEAST ? PAGES_LEAST : pages > PAGES_MOST ? PAGES_MOST : pages;
 	if (stop_us > run->stop_us)
 		run->stop_us = stop_us;

@@ -197,21 +197,6 @@ static bool is_before(const struct trace_value_record *value, const struct trace
 	return by_call(value, &key) < 0;
 }
 
-static void attach(struct trace_values *values, const struct listen_config *config,
-		   struct trace_record *call)
-{
-	size_t i = vec_lower_bound(&values->records, it, is_before(it, call));
-
-	for (; i < values->records.n; i++) {
-		struct trace_value_record *value = &values->records.items[i];
-
-		if (value->tid != call->tid || value->start != call->start || value->id != call->id)
-			break;
-		*(value->result ? &call->result : &call->args) = add_values(values, config, value);
-		value->taken = true;
-	}
-}
-
 /* Keeps what no call has taken, the youngest of it, and its bytes. */
 static void keep_rest(struct trace_values *values)
 {
@@ -246,8 +231,20 @@ int values_attach(struct trace_values *values, const struct listen_config *confi
 	if (values->bytes.oom)
 		return uspl_fail_nomem(err);
 	qsort(values->records.items, values->records.n, sizeof(*values->records.items), by_call);
-	vec_for_each (records, call)
-		attach(values, config, call);
+	vec_for_each (records, call) {
+		size_t i = vec_lower_bound(&values->records, it, is_before(it, call));
+
+		for (; i < values->records.n; i++) {
+			struct trace_value_record *value = &values->records.items[i];
+
+			if (value->tid != call->tid || value->start != call->start ||
+			    value->id != call->id)
+				break;
+			*(value->result ? &call->result : &call->args) =
+				add_values(values, config, value);
+			value->taken = true;
+		}
+	}
 	keep_rest(values);
 	return values->texts.oom || values->bytes.oom ? uspl_fail_nomem(err) : 0;
 }

@@ -67,18 +67,6 @@ static void add_span(const struct reader *reader, const struct trace_span *span,
 	buf_addf(out, "%s\n", json_text(&json));
 }
 
-static void add_value(struct json *json, const struct message_value *value)
-{
-	if (value->kind == USPL_PROBE_TEXT)
-		json_string(json, NULL, value->text);
-	else if (value->kind == USPL_PROBE_FLOAT)
-		json_decimal(json, NULL, value->real, 6);
-	else if (value->kind == USPL_PROBE_SIGNED || value->word <= UINT32_MAX)
-		json_number(json, NULL, (int64_t)value->word);
-	else
-		json_address(json, NULL, value->word);
-}
-
 static void add_mark(const struct reader *reader, const struct mark_line *line, struct buf *out)
 {
 	auto_json struct json json = { 0 };
@@ -91,8 +79,18 @@ static void add_mark(const struct reader *reader, const struct mark_line *line, 
 	json_string(&json, "module", line->module);
 	json_string(&json, "message", line->message);
 	json_open(&json, "args", '[');
-	for (size_t i = 0; i < line->n_values; i++)
-		add_value(&json, &line->values[i]);
+	for (size_t i = 0; i < line->n_values; i++) {
+		const struct message_value *value = &line->values[i];
+
+		if (value->kind == USPL_PROBE_TEXT)
+			json_string(&json, NULL, value->text);
+		else if (value->kind == USPL_PROBE_FLOAT)
+			json_decimal(&json, NULL, value->real, 6);
+		else if (value->kind == USPL_PROBE_SIGNED || value->word <= UINT32_MAX)
+			json_number(&json, NULL, (int64_t)value->word);
+		else
+			json_address(&json, NULL, value->word);
+	}
 	json_close(&json, ']');
 	json_close(&json, '}');
 	buf_addf(out, "%s\n", json_text(&json));

@@ -48,43 +48,37 @@ static const struct module *module_of(const struct trace_names *names,
 		       : NULL;
 }
 
-static int add_region(struct trace_names *names, const struct trace_region *region,
-		      struct uspl_err *err)
-{
-	const struct module *module = module_of(names, region);
-	struct image *image = module ? image_of(names, module) : NULL;
-	const struct uspl_trace_site *site;
-	int rc;
-
-	vec_for_each (&region->sites, site) {
-		const struct image_sym *sym = image ? image_sym_at(image, site->entry) : NULL;
-
-		rc = add(names, sym && sym->addr == site->entry ? sym->name : NULL, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 /* All parts that there are no names of yet; images are those of the modules as they are now. */
 static int add_all(struct trace_names *names, struct uspl_err *err)
 {
 	const struct trace_region *region;
+	const struct uspl_trace_site *site;
 	size_t known = 0;
 
 	for (size_t i = 0; i < names->proc_modules->n; i++)
 		if (!vec_push(&names->images))
 			return uspl_fail_nomem(err);
 	vec_for_each (&names->session->regions, region) {
-		int rc = 0;
+		bool is_new = known == names->by_id.n;
+		const struct module *module;
+		struct image *image;
 
 		if (region->head.first_id != known + 1)
 			return uspl_fail(err, USPL_E_HOSTILE, "the parts of a trace don't fit");
-		if (known == names->by_id.n)
-			rc = add_region(names, region, err);
-		if (rc)
-			return rc;
 		known += region->sites.n;
+		if (!is_new)
+			continue;
+		module = module_of(names, region);
+		image = module ? image_of(names, module) : NULL;
+		vec_for_each (&region->sites, site) {
+			const struct image_sym *sym =
+				image ? image_sym_at(image, site->entry) : NULL;
+			int rc =
+				add(names, sym && sym->addr == site->entry ? sym->name : NULL, err);
+
+			if (rc)
+				return rc;
+		}
 	}
 	return 0;
 }

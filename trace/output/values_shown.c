@@ -39,37 +39,30 @@ void values_add_text(const struct trace_log *log, uint32_t offset, struct buf *o
 	}
 }
 
-static void add_json(struct json *json, const char *name, const struct value *value)
-{
-	long long whole;
-	double real;
-
-	switch (value->sort) {
-	case VALUE_NUMBER:
-		whole = strtoll(value->text, NULL, 10);
-		if (whole < EXACT && whole > -EXACT)
-			json_number(json, name, whole);
-		else
-			json_string(json, name, value->text);
-		break;
-	case VALUE_REAL:
-		real = strtod(value->text, NULL);
-		if (isfinite(real) && fabs(real) < (double)EXACT)
-			json_decimal(json, name, real, REAL_DIGITS);
-		else
-			json_string(json, name, value->text);
-		break;
-	default:
-		json_string(json, name, value->text);
-	}
-}
-
 void values_add_json(const struct trace_log *log, uint32_t offset, const char *name,
 		     struct json *json)
 {
 	const char *at = values_at(log, offset);
 	struct value value;
+	long long whole;
+	double real;
 
-	while (value_next(&at, &value))
-		add_json(json, value.name[0] ? value.name : name, &value);
+	while (value_next(&at, &value)) {
+		const char *as = value.name[0] ? value.name : name;
+
+		if (value.sort == VALUE_NUMBER) {
+			whole = strtoll(value.text, NULL, 10);
+			if (whole < EXACT && whole > -EXACT) {
+				json_number(json, as, whole);
+				continue;
+			}
+		} else if (value.sort == VALUE_REAL) {
+			real = strtod(value.text, NULL);
+			if (isfinite(real) && fabs(real) < (double)EXACT) {
+				json_decimal(json, as, real, REAL_DIGITS);
+				continue;
+			}
+		}
+		json_string(json, as, value.text);
+	}
 }

@@ -177,16 +177,6 @@ static void add_more(const struct call_printer *printer, const struct call_sum *
 			 name, sum->open, tally_us(printer->tally, sum->open_sum));
 }
 
-static void add_thread(const struct call_printer *printer, uint32_t number)
-{
-	const struct call_thread *thread = &printer->sums.threads.items[number];
-
-	buf_addf(printer->out, "# thread %d", thread->tid);
-	if (thread->earlier)
-		buf_addf(printer->out, " and %" PRIu64 " that ended before it", thread->earlier);
-	buf_addstr(printer->out, "\n");
-}
-
 static void add_text(const struct call_printer *printer)
 {
 	const bool per_thread = printer->tally->opts->per_thread;
@@ -196,8 +186,16 @@ static void add_text(const struct call_printer *printer)
 	if (!n)
 		add_head(printer);
 	for (size_t i = 0; i < n; i = end) {
-		if (per_thread)
-			add_thread(printer, rows[i].thread);
+		if (per_thread) {
+			const struct call_thread *thread =
+				&printer->sums.threads.items[rows[i].thread];
+
+			buf_addf(printer->out, "# thread %d", thread->tid);
+			if (thread->earlier)
+				buf_addf(printer->out, " and %" PRIu64 " that ended before it",
+					 thread->earlier);
+			buf_addstr(printer->out, "\n");
+		}
 		add_head(printer);
 		for (end = i; end < n && (!per_thread || rows[end].thread == rows[i].thread); end++)
 			if (rows[end].calls)

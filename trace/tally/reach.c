@@ -79,25 +79,6 @@ static void copy_words(struct look *look, const void *words, size_t len)
 	}
 }
 
-/*
- * Copies the registers of a thread that stands still, and the stack that is in use. What lies below
- * is left over.
- */
-static void copy_thread(struct look *look, const mapping_vec *maps, const struct thread *thread,
-			uint8_t *room)
-{
-	taddr low = (regs_sp(&thread->regs) - RED_ZONE) & -(taddr)sizeof(uint64_t);
-	const struct mapping *map = mappings_at(maps, low);
-	size_t len;
-
-	copy_words(look, &thread->regs, sizeof(thread->regs));
-	if (!map || !map->write)
-		return;
-	len = map->end - low < COPY_MAX ? map->end - low : COPY_MAX;
-	copy_words(look, room, proc_read_some(look->proc, low, room, len));
-	add_gap(look, map->start, low);
-}
-
 struct copying {
 	struct look *look;
 	const mapping_vec *maps;
@@ -121,9 +102,21 @@ static int copy_threads(void *ctx, struct uspl_err *err)
 	rc = stop_enter(&stop, clock_now_ns() + STOP_LIMIT_NS, err);
 	if (rc)
 		goto leave;
-	vec_for_each (&stop.threads, thread)
-		if (thread->state == THREAD_STOPPED && thread->regs_valid)
-			copy_thread(look, copying->maps, thread, room);
+	/* Of each the registers, and the stack that is in use. What lies below is left over. */
+	vec_for_each (&stop.threads, thread) {
+		taddr low = (regs_sp(&thread->regs) - RED_ZONE) & -(taddr)sizeof(uint64_t);
+		const struct mapping *map = mappings_at(copying->maps, low);
+		size_t len;
+
+		if (thread->state != THREAD_STOPPED || !thread->regs_valid)
+			continue;
+		copy_words(look, &thread->regs, sizeof(thread->regs));
+		if (!map || !map->write)
+			continue;
+		len = map->end - low < COPY_MAX ? map->end - low : COPY_MAX;
+		copy_words(look, room, proc_read_some(look->proc, low, room, len));
+		add_gap(look, map->start, low);
+	}
 leave:
 	stop_leave(&stop);
 	*copying->ret_stop_us = (double)(stop.left_ns - stop.entered_ns) / 1e3;

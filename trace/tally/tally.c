@@ -89,13 +89,21 @@ void tally_options_release(struct tally_options *opts)
 	vec_release(&opts->triggers);
 }
 
-static int run(const struct trace_request *request, pid_t pid, const struct tally_options *opts,
-	       struct uspl_err *err)
+static int parse_and_run(const struct tally_options *opts, struct tally_start *start,
+			 const struct trace_request *request, pid_t pid, struct uspl_err *err)
 {
 	auto_proc struct proc *proc = NULL;
 	struct trace_switch result;
-	int rc = view_lock(pid, &proc, err);
+	int rc = triggers_parse(&opts->triggers, &start->triggers, err);
 
+	if (rc)
+		return rc;
+	if (triggers_have(&start->triggers, USPL_LISTEN_SNAPSHOT))
+		return uspl_fail(err, USPL_E_USAGE,
+				 "the tracer '%s' keeps sums: of them there is no snapshot",
+				 start->tracer->name);
+	request->listen->halted = triggers_have(&start->triggers, USPL_LISTEN_START);
+	rc = view_lock(pid, &proc, err);
 	if (rc)
 		return rc;
 	proc->begins = opts->begins;
@@ -106,21 +114,6 @@ static int run(const struct trace_request *request, pid_t pid, const struct tall
 		printf("tracing pid %d: %zu functions, stopped %.0f us\n", pid, result.sites,
 		       result.stop_us);
 	return 0;
-}
-
-static int parse_and_run(const struct tally_options *opts, struct tally_start *start,
-			 const struct trace_request *request, pid_t pid, struct uspl_err *err)
-{
-	int rc = triggers_parse(&opts->triggers, &start->triggers, err);
-
-	if (rc)
-		return rc;
-	if (triggers_have(&start->triggers, USPL_LISTEN_SNAPSHOT))
-		return uspl_fail(err, USPL_E_USAGE,
-				 "the tracer '%s' keeps sums: of them there is no snapshot",
-				 start->tracer->name);
-	request->listen->halted = triggers_have(&start->triggers, USPL_LISTEN_START);
-	return run(request, pid, opts, err);
 }
 
 int tally_start(const struct tracer *tracer, void *state, struct tally_options *opts, pid_t pid,

@@ -109,30 +109,11 @@ bool following_has_news(struct following *following)
 	return is_wanted;
 }
 
-/* The request of the start, as far as it concerns what comes later. */
-static int read_request(struct following *following, struct trace_request *ret,
-			struct uspl_err *err)
-{
-	struct uspl_trace_control control;
-	int rc = proc_read(following->proc, following->head.code + USPL_TRACE_CONTROL, &control,
-			   sizeof(control), err);
-
-	if (rc)
-		return rc;
-	*ret = (struct trace_request){
-		.entries = following->head.entries,
-		.ring_bytes = following->head.ring_mask + 1,
-		.keep_mcount = following->keep_mcount,
-		.depth = (unsigned)control.depth,
-		.keeps = following->head.kept,
-		.choice = following->choice,
-	};
-	return 0;
-}
-
 static int add_libraries(struct following *following, struct uspl_err *err)
 {
 	pid_t pid = following->proc->pid;
+	const struct uspl_trace_region *head = &following->head;
+	struct uspl_trace_control control;
 	struct trace_request request;
 	auto_view struct view view = { 0 };
 	size_t parts;
@@ -142,9 +123,19 @@ static int add_libraries(struct following *following, struct uspl_err *err)
 		return rc;
 	if (!view.session.regions.n || !is_session(following, &view.session.regions.items[0].head))
 		return 0;
-	rc = read_request(following, &request, err);
+	/* The request of the start, as far as it concerns what comes later. */
+	rc = proc_read(following->proc, head->code + USPL_TRACE_CONTROL, &control, sizeof(control),
+		       err);
 	if (rc)
 		return rc;
+	request = (struct trace_request){
+		.entries = head->entries,
+		.ring_bytes = head->ring_mask + 1,
+		.keep_mcount = following->keep_mcount,
+		.depth = (unsigned)control.depth,
+		.keeps = head->kept,
+		.choice = following->choice,
+	};
 	rc = session_grow(view.proc, &view.modules, &request, &view.session, &following->passed,
 			  following->loaded, &parts, err);
 	if (!rc && parts)

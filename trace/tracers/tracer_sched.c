@@ -164,24 +164,6 @@ static int read_sched(struct watch *watch, struct uspl_err *err)
 	return switches_read(&sched->switches, false, tell, sched, err);
 }
 
-static void print_totals(struct sched *sched)
-{
-	struct buf *out = &sched->watch->out;
-	const struct total *total;
-	char name[TASK_NAME_LEN];
-
-	buf_addf(out, "# tracer: sched, pid %d\n%9s %10s %14s %10s %14s %14s  %s\n",
-		 sched->watch->proc->pid, "TID", "BLOCKED", "us", "PREEMPTED", "us", "WAKING us",
-		 "THREAD");
-	vec_for_each (&sched->totals, total) {
-		task_name(sched->watch->proc, total->tid, name);
-		buf_addf(out, "%9d %10" PRIu64 " %14.3f %10" PRIu64 " %14.3f %14.3f  %s\n",
-			 total->tid, total->blocked, (double)total->blocked_ns / 1e3,
-			 total->preempted, (double)total->preempted_ns / 1e3,
-			 (double)total->waking_ns / 1e3, name);
-	}
-}
-
 static void print_thread_json(const struct sched *sched, const struct sched_thread *thread)
 {
 	const struct sched_place *place;
@@ -250,6 +232,8 @@ static int end_sched(struct watch *watch, struct uspl_err *err)
 {
 	struct sched *sched = watch->state;
 	auto_buf struct buf limits = { 0 };
+	const struct total *total;
+	char name[TASK_NAME_LEN];
 	int rc;
 
 	sched->err = err;
@@ -259,7 +243,17 @@ static int end_sched(struct watch *watch, struct uspl_err *err)
 	if (rc)
 		return rc;
 	if (sched->summary)
-		print_totals(sched);
+		buf_addf(&watch->out, "# tracer: sched, pid %d\n%9s %10s %14s %10s %14s %14s  %s\n",
+			 watch->proc->pid, "TID", "BLOCKED", "us", "PREEMPTED", "us", "WAKING us",
+			 "THREAD");
+	/* There are none but for a summary. */
+	vec_for_each (&sched->totals, total) {
+		task_name(watch->proc, total->tid, name);
+		buf_addf(&watch->out, "%9d %10" PRIu64 " %14.3f %10" PRIu64 " %14.3f %14.3f  %s\n",
+			 total->tid, total->blocked, (double)total->blocked_ns / 1e3,
+			 total->preempted, (double)total->preempted_ns / 1e3,
+			 (double)total->waking_ns / 1e3, name);
+	}
 	switches_add_limits(&sched->switches, &limits);
 	watch->lost = sched->switches.perf.lost;
 	watch_print_losses(watch, &limits);

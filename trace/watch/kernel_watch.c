@@ -280,25 +280,6 @@ static int note_enter(struct kernel_watch *watch, struct kernel_thread *thread,
 	return end(watch, thread, KERNEL_SYSCALL, call->start);
 }
 
-/* Behind a signal handler's end (rt_sigreturn) the number is -1: the thread is elsewhere. */
-static int note_exit(struct kernel_watch *watch, struct kernel_thread *thread,
-		     const struct perf_note *note)
-{
-	struct kernel_event *call = &thread->events[KERNEL_SYSCALL];
-	struct perf_sys_exit record;
-
-	if (note->raw_len < sizeof(record) || !thread->in[KERNEL_SYSCALL])
-		return 0;
-	memcpy(&record, note->raw, sizeof(record));
-	if (record.nr != -1 && record.nr != call->nr) {
-		thread->in[KERNEL_SYSCALL] = false;
-		return 0;
-	}
-	call->value = (uint64_t)record.result;
-	call->flags |= record.nr == -1 ? KERNEL_UNDONE : 0;
-	return end(watch, thread, KERNEL_SYSCALL, ticks_of(watch, note->time));
-}
-
 static int note_fault(struct kernel_watch *watch, struct kernel_thread *thread,
 		      enum meaning meaning, const struct perf_note *note)
 {
@@ -323,6 +304,8 @@ static int take_note(void *ctx, const struct perf_note *note)
 	struct kernel_watch *watch = ctx;
 	enum meaning meaning = watch->meaning[note->kind];
 	struct kernel_thread *thread;
+	struct kernel_event *call;
+	struct perf_sys_exit record;
 	int rc;
 
 	if (note->type != (meaning == SWITCH ? PERF_RECORD_SWITCH : PERF_RECORD_SAMPLE))
@@ -337,7 +320,20 @@ static int take_note(void *ctx, const struct perf_note *note)
 	rc = end_fault(watch, thread);
 	if (rc)
 		return rc;
-	return meaning == ENTER ? note_enter(watch, thread, note) : note_exit(watch, thread, note);
+	if (meaning == ENTER)
+		return note_enter(watch, thread, note);
+	call = &thread->events[KERNEL_SYSCALL];
+	if (note->raw_len < sizeof(record) || !thread->in[KERNEL_SYSCALL])
+		return 0;
+	memcpy(&record, note->raw, sizeof(record));
+	/* Behind a signal handler's end (rt_sigreturn) it is -1: the thread is elsewhere. */
+	if (record.nr != -1 && record.nr != call->nr) {
+		thread->in[KERNEL_SYSCALL] = false;
+		return 0;
+	}
+	call->value = (uint64_t)record.result;
+	call->flags |= record.nr == -1 ? KERNEL_UNDONE : 0;
+	return end(watch, thread, KERNEL_SYSCALL, ticks_of(watch, note->time));
 }
 
 static int tell_open(struct kernel_watch *watch)
