@@ -166,7 +166,8 @@ text_of() {
 }
 
 @test "a flame graph as SVG is well formed, whatever names are" {
-	record --buffer=4096 -F parent -F waiter -F '*script*' -F jumper
+	# With the leaves, whose recording takes time, no share is too narrow to be drawn.
+	record --buffer=4096 -F parent -F leaf -F waiter -F '*script*' -F jumper
 	tool uspl-trace cat --format=svg saved
 	expect_status 0
 	printf '%s\n' "$output" > flame.svg
