@@ -75,9 +75,9 @@ static int merge_all(struct merge_nops *merge, struct text_poke *poke, struct us
 
 		while (at < poke->items.n && poke->items.items[at].addr + WORD_LEN <= entry->addr)
 			at++;
-		word = &poke->items.items[at];
-		if (at == poke->items.n || word->addr > entry->addr)
+		if (at == poke->items.n || poke->items.items[at].addr > entry->addr)
 			return uspl_fail(err, USPL_E_BUG, "an entry isn't among the words");
+		word = &poke->items.items[at];
 		item = vec_push(&merge->poke.items);
 		if (!item)
 			return uspl_fail_nomem(err);

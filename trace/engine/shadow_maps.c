@@ -54,8 +54,8 @@ static bool is_stack(const mapping_vec *maps, size_t i)
 	if (!strcmp(map->path, "[stack]"))
 		return true;
 	/* Another thread's lies behind a guard. */
-	guard = map - 1;
-	return i && guard->end == map->start && !guard->read && !guard->write && !guard->exec &&
+	guard = i ? map - 1 : NULL;
+	return guard && guard->end == map->start && !guard->read && !guard->write && !guard->exec &&
 	       !guard->inode;
 }
 
