@@ -139,21 +139,12 @@ static void judge_gone(struct layout *layout)
 	}
 }
 
-static void judge_alignment(struct layout *layout)
-{
-	uint64_t was = dbgtype_alignment(&layout->change->pre);
-	uint64_t is = dbgtype_alignment(&layout->change->post);
-
-	if (is <= was)
-		return;
-	say(layout, &layout->change->post, true);
-	buf_addf(&layout->text, "it is aligned to %llu bytes now", (unsigned long long)is);
-}
-
 static void judge_layout(struct layout *layout)
 {
 	struct type_change *change = layout->change;
 	uint64_t was = dbgtype_size(&change->pre), is = dbgtype_size(&change->post);
+	uint64_t old_align = dbgtype_alignment(&change->pre);
+	uint64_t align = dbgtype_alignment(&change->post);
 	bool moved = false;
 
 	for (size_t i = 0; i < layout->post.n; i++) {
@@ -166,7 +157,11 @@ static void judge_layout(struct layout *layout)
 			judge_new(layout, new);
 	}
 	judge_gone(layout);
-	judge_alignment(layout);
+	if (align > old_align) {
+		say(layout, &change->post, true);
+		buf_addf(&layout->text, "it is aligned to %llu bytes now",
+			 (unsigned long long)align);
+	}
 	if (was == is)
 		return;
 	say(layout, &change->post, true);
@@ -193,15 +188,7 @@ int types_compare_layout(struct type_change *change, struct uspl_err *err)
 	return rc;
 }
 
-static bool find_enumerator(Dwarf_Die *type, const char *name, Dwarf_Die *ret)
-{
-	for (bool has = !dwarf_child(type, ret); has; has = !dwarf_siblingof(ret, ret))
-		if (dwarf_diename(ret) && !strcmp(dwarf_diename(ret), name))
-			return true;
-	return false;
-}
-
-static int64_t highest(Dwarf_Die *type)
+int64_t types_highest(Dwarf_Die *type)
 {
 	int64_t value = INT64_MIN;
 	Dwarf_Die die;
@@ -250,10 +237,15 @@ static void judge_enumerator(struct layout *layout, Dwarf_Die *old)
 	const char *name = dwarf_diename(old);
 	int64_t was = dbgtype_value(old), is;
 	Dwarf_Die new;
+	bool has;
 
 	if (!name)
 		return;
-	if (!find_enumerator(&change->post, name, &new)) {
+	for (has = !dwarf_child(&change->post, &new);
+	     has && (!dwarf_diename(&new) || strcmp(dwarf_diename(&new), name) != 0);
+	     has = !dwarf_siblingof(&new, &new))
+		;
+	if (!has) {
 		say(layout, &change->post, false);
 		buf_addf(&layout->text, "'%s' is gone", name);
 		return;
@@ -262,8 +254,8 @@ static void judge_enumerator(struct layout *layout, Dwarf_Die *old)
 	if (was == is)
 		return;
 	say(layout, &new,
-	    !types_is_count(name) || was != highest(&change->pre) || is != highest(&change->post) ||
-		    is < was);
+	    !types_is_count(name) || was != types_highest(&change->pre) ||
+		    is != types_highest(&change->post) || is < was);
 	buf_addf(&layout->text, "'%s' changes from %lld to %lld", name, (long long)was,
 		 (long long)is);
 }
