@@ -8,11 +8,6 @@
 
 #include "base/text.h"
 
-bool name_starts(const char *name, const char *prefix)
-{
-	return text_starts_with(name, prefix);
-}
-
 size_t name_base_len(const char *name)
 {
 	size_t len = strlen(name);

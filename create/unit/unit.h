@@ -185,8 +185,6 @@ bool sec_refers_to(const struct objsec *sec, const struct objsym *sym);
 /* Are the bytes of two sections that have some equal, whatever they refer to? */
 bool sec_same_bytes(const struct objsec *a, const struct objsec *b);
 
-/* Does the name begin so? */
-bool name_starts(const char *name, const char *prefix);
 /* The length of the name without the numbers that compilers add: "x.12" -> 1, "f.isra.0" -> 6. */
 size_t name_base_len(const char *name);
 
