@@ -287,13 +287,16 @@ static int classes_by_name(const struct build *build, const struct update_target
 {
 	const struct build_link *links[] = { target_link(build, one), target_link(build, other) };
 	bool needed = true;
-	int rc = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(links) && needed && !rc; i++)
-		rc = libraries_needed(links[i] ? links[i]->file : NULL, "libstdc++.so.", &needed,
-				      err);
+	for (size_t i = 0; i < ARRAY_SIZE(links) && needed; i++) {
+		int rc = libraries_needed(links[i] ? links[i]->file : NULL, "libstdc++.so.",
+					  &needed, err);
+
+		if (rc)
+			return rc;
+	}
 	*ret = needed;
-	return rc;
+	return 0;
 }
 
 /* A new variable of one name, in a program and a library: the process would have two of them. */

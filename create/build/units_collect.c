@@ -236,25 +236,32 @@ int units_add_pre(struct units *units, struct uspl_err *err)
 
 	units->makers.tree = units->paths->tree;
 	rc = record_read(units->paths->work, "pre", &units->pre, err);
-	if (!rc && !units_compiled(&units->pre)) {
+	if (rc)
+		return rc;
+	if (!units_compiled(&units->pre)) {
 		uspl_fail(err, USPL_E_UNSUPPORTED,
 			  "the build compiled nothing that uspl-create could see");
 		uspl_hint(err, "it may compile in another step (when it installs), or call the "
 			       "compiler by its absolute path; --build=COMMAND says how to build");
 		return authors_say(-USPL_E_UNSUPPORTED, err, AUTHORS_UNSEEN);
 	}
-	if (!rc)
-		rc = add_records(units, &units->pre, false, err);
-	if (!rc)
-		rc = estrange_superseded(units, err);
-	if (!rc)
-		rc = note_programs(units, err);
-	if (!rc)
-		rc = units_note_altered(units, &units->pre, err);
-	if (!rc)
-		rc = units_note_contents(units, err);
+	rc = add_records(units, &units->pre, false, err);
+	if (rc)
+		return rc;
+	rc = estrange_superseded(units, err);
+	if (rc)
+		return rc;
+	rc = note_programs(units, err);
+	if (rc)
+		return rc;
+	rc = units_note_altered(units, &units->pre, err);
+	if (rc)
+		return rc;
+	rc = units_note_contents(units, err);
+	if (rc)
+		return rc;
 	makers_forget_archives(&units->makers);
-	return rc;
+	return 0;
 }
 
 int units_renew_all(const struct units *units, const struct timespec *now, struct uspl_err *err)

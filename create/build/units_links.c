@@ -223,7 +223,9 @@ static int add_outside(struct units *units, struct program *program, const struc
 	if (!record->source || !record->output || !record->command || !record->saved)
 		return uspl_fail_nomem(err);
 	rc = file_write(record->saved, member->data, member->len, err);
-	return rc ? rc : link_unit(units, program, NULL, record, err);
+	if (rc)
+		return rc;
+	return link_unit(units, program, NULL, record, err);
 }
 
 /* The next step wants to know what is known of the file, too: it gets a copy. */

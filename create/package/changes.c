@@ -49,7 +49,9 @@ static int write_difference(const char *folder, const char *was, const char *nam
 	if (text.oom || ret_notes->oom)
 		return uspl_fail_nomem(err);
 	rc = file_write(path, text.data, text.len, err);
-	return rc ? rc : add_change(path, NULL, ret, err);
+	if (rc)
+		return rc;
+	return add_change(path, NULL, ret, err);
 }
 
 int changes_whole(const char *folder, const struct source_package *from,

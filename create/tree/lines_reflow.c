@@ -178,5 +178,7 @@ int lines_reflow(const line_list *pre, line_list *post, struct uspl_err *err)
 {
 	int rc = for_each_gap(pre, post, pair_dense, err);
 
-	return rc ? rc : for_each_gap(pre, post, pair_words, err);
+	if (rc)
+		return rc;
+	return for_each_gap(pre, post, pair_words, err);
 }

@@ -247,12 +247,16 @@ static int stand_in(const struct build_paths *paths, const char *path, size_t le
 	if (!real || !bin || !tool)
 		return uspl_fail_nomem(err);
 	rc = find_wrapper(&wrapper, err);
-	if (!rc)
-		rc = link_name(bin, file_basename(tool), wrapper, err);
-	if (!rc)
-		rc = link_name(real, file_basename(tool), tool, err);
+	if (rc)
+		return rc;
+	rc = link_name(bin, file_basename(tool), wrapper, err);
+	if (rc)
+		return rc;
+	rc = link_name(real, file_basename(tool), tool, err);
+	if (rc)
+		return rc;
 	buf_addf(ret, "%s/%s", bin, file_basename(tool));
-	return rc;
+	return 0;
 }
 
 int wrapper_replace_tools(const struct build_paths *paths, const char *text, struct buf *ret,

@@ -25,6 +25,16 @@ struct layout {
 	struct buf text;
 };
 
+static void layout_release(struct layout *layout)
+{
+	dbgtype_members_release(&layout->pre);
+	dbgtype_members_release(&layout->post);
+	buf_release(&layout->text);
+}
+
+DEFINE_AUTO_RELEASE(layout, struct layout, layout_release)
+#define auto_layout __attribute__((cleanup(cleanup_layout_)))
+
 static void say(struct layout *layout, Dwarf_Die *where, bool unsafe)
 {
 	struct type_change *change = layout->change;
@@ -171,21 +181,19 @@ static void judge_layout(struct layout *layout)
 
 int types_compare_layout(struct type_change *change, struct uspl_err *err)
 {
-	struct layout layout = { .change = change };
+	auto_layout struct layout layout = { .change = change };
 	int rc = dbgtype_members(&change->pre, &layout.pre, err);
 
-	if (!rc)
-		rc = dbgtype_members(&change->post, &layout.post, err);
-	if (!rc)
-		judge_layout(&layout);
-	if (!rc && layout.text.oom)
-		rc = uspl_fail_nomem(err);
-	if (!rc)
-		change->text = buf_take(&layout.text);
-	buf_release(&layout.text);
-	dbgtype_members_release(&layout.pre);
-	dbgtype_members_release(&layout.post);
-	return rc;
+	if (rc)
+		return rc;
+	rc = dbgtype_members(&change->post, &layout.post, err);
+	if (rc)
+		return rc;
+	judge_layout(&layout);
+	if (layout.text.oom)
+		return uspl_fail_nomem(err);
+	change->text = buf_take(&layout.text);
+	return 0;
 }
 
 int64_t types_highest(Dwarf_Die *type)
@@ -262,10 +270,9 @@ static void judge_enumerator(struct layout *layout, Dwarf_Die *old)
 
 int types_compare_enum(struct type_change *change, struct uspl_err *err)
 {
-	struct layout layout = { .change = change };
+	auto_layout struct layout layout = { .change = change };
 	Dwarf_Die old;
 	uint64_t was = dbgtype_size(&change->pre), is = dbgtype_size(&change->post);
-	int rc = 0;
 
 	for (bool has = !dwarf_child(&change->pre, &old); has; has = !dwarf_siblingof(&old, &old))
 		judge_enumerator(&layout, &old);
@@ -275,9 +282,7 @@ int types_compare_enum(struct type_change *change, struct uspl_err *err)
 			 (unsigned long long)was, (unsigned long long)is);
 	}
 	if (layout.text.oom)
-		rc = uspl_fail_nomem(err);
-	else
-		change->text = buf_take(&layout.text);
-	buf_release(&layout.text);
-	return rc;
+		return uspl_fail_nomem(err);
+	change->text = buf_take(&layout.text);
+	return 0;
 }

@@ -390,5 +390,7 @@ int lto_step(int argc, char **argv, int *ret_status, struct uspl_err *err)
 	if (*ret_status || !list)
 		return 0;
 	rc = each_line(buf_str(&out), copy_next, &copying, err);
-	return rc ? rc : file_write(list, buf_str(&out), out.len, err);
+	if (rc)
+		return rc;
+	return file_write(list, buf_str(&out), out.len, err);
 }
