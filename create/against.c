@@ -40,27 +40,6 @@ static bool is_named(const struct update_target *target, const char *path,
 	return has_name(target->name, target->soname, path, file);
 }
 
-static bool has_target(const struct update *update, const char *path, const struct image_file *file)
-{
-	const struct update_target *target;
-
-	vec_for_each (&update->targets, target)
-		if (is_named(target, path, file))
-			return true;
-	return false;
-}
-
-/* A program that the build links, and that the patch doesn't change, or it would be a target. */
-static bool is_unchanged(const struct build *build, const char *path, const struct image_file *file)
-{
-	const struct build_link *link;
-
-	vec_for_each (&build->links, link)
-		if (has_name(file_basename(link->path), link->soname, path, file))
-			return true;
-	return false;
-}
-
 static int fail_no_target(const struct update *update, const char *path, struct uspl_err *err)
 {
 	auto_buf struct buf names = { 0 };
@@ -93,25 +72,6 @@ static int whole_code(const struct build *build, const struct earlier *earlier,
 	return diff_whole(units, link->units.n, linked, ret, err);
 }
 
-static int add_build_id(struct update_target *target, const char *build_id, struct uspl_err *err)
-{
-	if (strvec_has(&target->build_ids, build_id) || strvec_add(&target->build_ids, build_id))
-		return 0;
-	return uspl_fail_nomem(err);
-}
-
-static int add_place(struct update_match *record, const char *symbol, taddr addr,
-		     struct uspl_err *err)
-{
-	struct update_place *place = vec_push(&record->places);
-
-	if (!place)
-		return uspl_fail_nomem(err);
-	place->symbol = strdup(symbol);
-	place->addr = addr;
-	return place->symbol ? 0 : uspl_fail_nomem(err);
-}
-
 /* Where the code of that refname lies, if that is known. */
 static bool find_place(const struct fit *fit, const char *refname, taddr *ret)
 {
@@ -131,7 +91,7 @@ static int add_record(const struct fit *fit, struct uspl_err *err)
 	const struct objfile *pre = fit->target->pre_code;
 	const struct image_file *file = fit->file;
 	struct update_match *record = vec_push(&fit->target->matched);
-	int rc = 0;
+	struct update_place *place;
 
 	if (!record)
 		return uspl_fail_nomem(err);
@@ -143,14 +103,21 @@ static int add_record(const struct fit *fit, struct uspl_err *err)
 		const struct objsym *sym = pre->syms.items[i];
 		taddr addr;
 
-		if (sym->type != STT_SECTION && sym->sec && objsec_is_code(sym->sec) &&
-		    find_place(fit, sym->name, &addr)) {
-			rc = add_place(record, sym->name, addr, err);
-			if (rc)
-				return rc;
-		}
+		if (sym->type == STT_SECTION || !sym->sec || !objsec_is_code(sym->sec) ||
+		    !find_place(fit, sym->name, &addr))
+			continue;
+		place = vec_push(&record->places);
+		if (!place)
+			return uspl_fail_nomem(err);
+		place->symbol = strdup(sym->name);
+		place->addr = addr;
+		if (!place->symbol)
+			return uspl_fail_nomem(err);
 	}
-	return add_build_id(fit->target, file->build_id, err);
+	return strvec_has(&fit->target->build_ids, file->build_id) ||
+			       strvec_add(&fit->target->build_ids, file->build_id)
+		       ? 0
+		       : uspl_fail_nomem(err);
 }
 
 static int match_file(struct fit *fit, const struct objfile *whole, struct uspl_err *err)
@@ -242,13 +209,20 @@ static int against_unnamed(struct against *against, const struct reading *readin
 			   struct uspl_err *err)
 {
 	const char *path = reading->path;
+	const struct build_link *link;
 	struct uspl_err failure = { 0 };
 	int rc;
 
-	if (is_unchanged(against->build, path, &reading->file))
-		return against->of_package ? 0
-					   : build_note(against->build, err,
-							"'%s' isn't changed by this patch", path);
+	/*
+	 * A program that the build links, and that the patch doesn't change, or it would be a
+	 * target.
+	 */
+	vec_for_each (&against->build->links, link)
+		if (has_name(file_basename(link->path), link->soname, path, &reading->file))
+			return against->of_package
+				       ? 0
+				       : build_note(against->build, err,
+						    "'%s' isn't changed by this patch", path);
 	rc = try_targets(against, reading, false, &failure);
 	if (rc != -USPL_E_NO_MATCH) {
 		if (rc && err)
@@ -267,18 +241,6 @@ static int against_unnamed(struct against *against, const struct reading *readin
 			  path);
 }
 
-static int against_file(struct against *against, const struct reading *reading,
-			struct uspl_err *err)
-{
-	if (reading->rc && err)
-		*err = reading->err;
-	if (reading->rc)
-		return reading->rc;
-	if (has_target(against->update, reading->path, &reading->file))
-		return try_targets(against, reading, true, err);
-	return against_unnamed(against, reading, err);
-}
-
 /*
  * Reading a file means finding its debugging information, unpacking it and sorting its symbols:
  * each is read by itself, in parallel.
@@ -291,6 +253,7 @@ int against_files(struct build *build, const struct against_options *options,
 				   .update = update,
 				   .of_package = options->of_package };
 	size_t n = options->paths.n;
+	const struct update_target *target;
 	auto_free struct reading *readings = calloc(n + 1, sizeof(*readings));
 	int rc = 0;
 
@@ -300,8 +263,20 @@ int against_files(struct build *build, const struct against_options *options,
 		readings[i] = (struct reading){ .path = options->paths.items[i],
 						.folder = options->folder };
 	parallel_run(n, read_one, readings);
-	for (size_t i = 0; i < n && !rc; i++)
-		rc = against_file(&against, &readings[i], err);
+	for (size_t i = 0; i < n && !rc; i++) {
+		const struct reading *reading = &readings[i];
+		bool named = false;
+
+		rc = reading->rc;
+		if (rc && err)
+			*err = reading->err;
+		vec_for_each (&update->targets, target)
+			named |= !rc && is_named(target, reading->path, &reading->file);
+		if (!rc && named)
+			rc = try_targets(&against, reading, true, err);
+		else if (!rc)
+			rc = against_unnamed(&against, reading, err);
+	}
 	for (size_t i = 0; i < n; i++)
 		image_file_release(&readings[i].file);
 	if (!rc && !against.n_matched && against.doubt.code) {

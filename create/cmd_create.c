@@ -139,14 +139,6 @@ static int describe_package(const struct package *package, const struct build *b
 	return 0;
 }
 
-static void print_notes(const struct build *build)
-{
-	char **text;
-
-	vec_for_each (&build->notes, text)
-		fprintf(stderr, "note: %s\n", *text);
-}
-
 static void print_warnings(const struct build *build, const struct report *report)
 {
 	char **text;
@@ -262,8 +254,8 @@ static int make_one(const struct create_options *options, size_t index, struct b
 	authors_say(rc, err, AUTHORS_PROGRAM);
 	if (!rc)
 		rc = describe_package(&options->package, build, made->update, err);
-	if (build)
-		print_notes(build);
+	for (size_t i = 0; build && i < build->notes.n; i++)
+		fprintf(stderr, "note: %s\n", build->notes.items[i]);
 	printf("%s", buf_str(&made->report.suggestion));
 	/* What is refused for another reason needs no warnings. */
 	if (!rc)
@@ -423,15 +415,6 @@ static int pack_debug(const struct made *made, const struct buf *tarball, struct
 	return rc;
 }
 
-static int write_debug(const struct made *made, const struct buf *tarball, struct uspl_err *err)
-{
-	auto_free char *path = debug_file_path(made->path);
-	auto_buf struct buf bytes = { 0 };
-	int rc = path ? pack_debug(made, tarball, &bytes, err) : uspl_fail_nomem(err);
-
-	return rc ? rc : file_write(path, bytes.data, bytes.len, err);
-}
-
 /* The update and, with a key, its signature. */
 static int write_one(const struct create_options *options, const struct key_secret *secret,
 		     const struct made *made, struct uspl_err *err)
@@ -452,8 +435,14 @@ static int write_one(const struct create_options *options, const struct key_secr
 	unlink(beside);
 	if (options->sign)
 		rc = file_write(beside, signature.data, signature.len, err);
-	if (!rc && made->report.debug)
-		rc = write_debug(made, &tarball, err);
+	if (!rc && made->report.debug) {
+		auto_free char *path = debug_file_path(made->path);
+		auto_buf struct buf debug = { 0 };
+
+		rc = path ? pack_debug(made, &tarball, &debug, err) : uspl_fail_nomem(err);
+		if (!rc)
+			rc = file_write(path, debug.data, debug.len, err);
+	}
 	if (rc)
 		take_back(made);
 	return rc;
@@ -474,26 +463,6 @@ static int write_all(const struct create_options *options, const struct key_secr
 	return rc;
 }
 
-static int find_places(const struct create_options *options, made_list *list, struct uspl_err *err)
-{
-	struct made *made;
-	int rc = 0;
-
-	vec_for_each (list, made) {
-		rc = options_output(options, made->update->id, &made->path, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-static int check_source(const struct create_options *options, struct uspl_err *err)
-{
-	auto_update struct update *update = update_new();
-
-	return update ? describe_source(options, NULL, update, err) : uspl_fail_nomem(err);
-}
-
 static int create(struct create_options *options, struct uspl_err *err)
 {
 	auto_key_secret struct key_secret secret = { 0 };
@@ -501,6 +470,7 @@ static int create(struct create_options *options, struct uspl_err *err)
 	auto_made made_list list = { 0 };
 	auto_free char *path = NULL;
 	auto_left_out struct left_out left = { 0 };
+	auto_update struct update *scratch = update_new();
 	struct made *made;
 	int rc = options_fetch(options, err);
 
@@ -509,7 +479,7 @@ static int create(struct create_options *options, struct uspl_err *err)
 	vec_for_each (&options->package.notes, note)
 		fprintf(stderr, "note: %s\n", *note);
 	/* A failure must not be found out only after all builds. */
-	rc = check_source(options, err);
+	rc = scratch ? describe_source(options, NULL, scratch, err) : uspl_fail_nomem(err);
 	if (rc)
 		return rc;
 	if (options->sign)
@@ -526,8 +496,9 @@ static int create(struct create_options *options, struct uspl_err *err)
 	rc = make_all(options, &list, &left, err);
 	if (rc)
 		return rc;
-	if (!options->dry_run) {
-		rc = find_places(options, &list, err);
+	vec_for_each (&list, made) {
+		rc = options->dry_run ? 0
+				      : options_output(options, made->update->id, &made->path, err);
 		if (rc)
 			return rc;
 	}

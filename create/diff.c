@@ -107,43 +107,30 @@ static bool carries_code(const struct diff *diff)
 	return false;
 }
 
-/* The place of a unit among all of the target, of which it is a copy. */
-static size_t index_of(const struct leave_out *left_out, const struct diff_unit *unit)
-{
-	size_t i = 0;
-
-	while (i < left_out->n && left_out->units[i].pre_obj != unit->pre_obj)
-		i++;
-	return i;
-}
-
-/* The units are opened as if the other build had none of them: nothing is compared. */
-static int open_pre(struct diff *diff, const struct diff_unit *units, size_t n,
-		    struct uspl_err *err)
-{
-	diff->units = calloc(n + 1, sizeof(*diff->units));
-	if (!diff->units)
-		return uspl_fail_nomem(err);
-	for (size_t i = 0; i < n; i++) {
-		const struct diff_unit pre = { .source = units[i].source,
-					       .pre_obj = units[i].pre_obj };
-		const struct unit_place place = { &diff->left_out,
-						  index_of(&diff->left_out, &units[i]) };
-		int rc = pre.pre_obj ? unit_open(&diff->units[diff->n++], &pre, &place, err) : 0;
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 static int read_pre(struct diff *diff, const struct diff_unit *units, size_t n,
 		    struct uspl_err *err)
 {
-	int rc = open_pre(diff, units, n, err);
+	int rc;
 
-	if (rc)
-		return rc;
+	diff->units = calloc(n + 1, sizeof(*diff->units));
+	if (!diff->units)
+		return uspl_fail_nomem(err);
+	/* They are opened as if the other build had none of them: nothing is compared. */
+	for (size_t i = 0; i < n; i++) {
+		const struct diff_unit pre = { .source = units[i].source,
+					       .pre_obj = units[i].pre_obj };
+		struct unit_place place = { &diff->left_out, 0 };
+
+		if (!pre.pre_obj)
+			continue;
+		/* Its place among all of the target, of which it is a copy. */
+		while (place.index < place.left_out->n &&
+		       place.left_out->units[place.index].pre_obj != pre.pre_obj)
+			place.index++;
+		rc = unit_open(&diff->units[diff->n++], &pre, &place, err);
+		if (rc)
+			return rc;
+	}
 	for (size_t i = 0; i < diff->n; i++) {
 		rc = normalise(&diff->units[i].pre, err);
 		if (rc)

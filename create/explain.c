@@ -120,22 +120,12 @@ static uint64_t show_difference(struct buf *out, const struct objsec *old, const
 	return first;
 }
 
-/* The first changed line that code of the function comes from, or came from if it is gone. */
-static void add_source(const struct explanation *ex, const struct objsec *old,
-		       const struct objsec *new)
-{
-	const struct patched_lines *patched = ex->diff->report->patched;
-	struct patched_code code;
-
-	if (patched_lines_find(patched, side_dbginfo(secinfo_of(new)->side), new, NULL, &code) ||
-	    patched_lines_find(patched, side_dbginfo(secinfo_of(old)->side), old, NULL, &code))
-		patched_lines_show(patched, code.line, ex->out);
-}
-
 /* False if there is none: another part of the function differs. */
 static bool add_first_difference(const struct explanation *ex, const struct objsec *old,
 				 const struct objsec *new)
 {
+	const struct patched_lines *patched = ex->diff->report->patched;
+	struct patched_code code;
 	struct buf *out = ex->out;
 	struct range pre = { old, 0, old->size }, post = { new, 0, new->size };
 	struct dbginfo *dbg = side_dbginfo(secinfo_of(new)->side);
@@ -158,18 +148,13 @@ static bool add_first_difference(const struct explanation *ex, const struct objs
 			buf_addf(out, ", inlined from '%s'", inlined);
 	}
 	buf_addf(out, ":\n%s", buf_str(&insns));
-	add_source(ex, old, new);
+	/*
+	 * The first changed line that the function's code comes from, or came from if it is gone.
+	 */
+	if (patched_lines_find(patched, dbg, new, NULL, &code) ||
+	    patched_lines_find(patched, side_dbginfo(secinfo_of(old)->side), old, NULL, &code))
+		patched_lines_show(patched, code.line, out);
 	return true;
-}
-
-/* The section that a reference leads to, in whatever unit it is. */
-static const struct objsec *leads_to(const struct diff *diff, const struct objrel *rel)
-{
-	const struct objsym *def = rel->sym;
-
-	if (!def->sec)
-		def = strmap_get(&diff->post_defs, rel->sym->name);
-	return def ? def->sec : NULL;
 }
 
 /* ", needed by 'f'": the first carried thing that refers to a section. */
@@ -185,7 +170,11 @@ static void add_user(const struct explanation *ex, const struct objsec *sec)
 			if (!post->secinfos[j].carried || from == sec)
 				continue;
 			vec_for_each (&from->rels, rel) {
-				if (leads_to(ex->diff, rel) != sec)
+				const struct objsym *def = rel->sym;
+
+				if (!def->sec)
+					def = strmap_get(&ex->diff->post_defs, rel->sym->name);
+				if (!def || def->sec != sec)
 					continue;
 				buf_addstr(ex->out, ", needed by ");
 				add_name(ex->out, from);
@@ -195,32 +184,12 @@ static void add_user(const struct explanation *ex, const struct objsec *sec)
 	}
 }
 
-/* ", hook (apply)": when the function runs by itself. */
-static void add_hook_kinds(const struct explanation *ex, const struct objsym *function)
-{
-	const struct diff_hook *hook;
-
-	vec_for_each (&ex->diff->hooks, hook)
-		if (hook->function == function)
-			buf_addf(ex->out, ", hook (%s)", hook_kind_name(hook->kind));
-}
-
-/* What would have been refused, if the author hadn't seen to it. */
-static void explain_answers(struct explanation *ex)
-{
-	const struct diff_answer *answer;
-
-	vec_for_each (&ex->diff->answers, answer)
-		if (answer->used)
-			buf_addf(ex->out, "  '%s' at %s:%u: answered\n", answer->name,
-				 answer->unit->source, answer->line);
-}
-
 static void explain_code(struct explanation *ex, const struct objsec *sec)
 {
 	const struct secinfo *secinfo = secinfo_of(sec);
-	const struct objsym *twin = secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
+	const struct objsym *twin = secinfo_twin(secinfo);
 	auto_buf struct buf place = { 0 };
+	const struct diff_hook *hook;
 
 	ex->code += sec->size;
 	if (secinfo->is_cold && secinfo->other)
@@ -231,7 +200,10 @@ static void explain_code(struct explanation *ex, const struct objsec *sec)
 	if (!twin) {
 		ex->new_functions++;
 		buf_addstr(ex->out, "new function");
-		add_hook_kinds(ex, secinfo->owner);
+		/* When the function runs by itself. */
+		vec_for_each (&ex->diff->hooks, hook)
+			if (hook->function == secinfo->owner)
+				buf_addf(ex->out, ", hook (%s)", hook_kind_name(hook->kind));
 		add_user(ex, sec);
 		buf_addstr(ex->out, "\n");
 		return;
@@ -246,7 +218,7 @@ static void explain_code(struct explanation *ex, const struct objsec *sec)
 static void explain_data(struct explanation *ex, const struct objsec *sec)
 {
 	const struct secinfo *secinfo = secinfo_of(sec);
-	bool is_table = secinfo->owner && syminfo_of(secinfo->owner)->twin;
+	bool is_table = secinfo_twin(secinfo);
 	auto_buf struct buf place = { 0 };
 
 	if (secinfo->kind == SECINFO_LITERAL) {
@@ -285,6 +257,7 @@ static void explain_common(struct explanation *ex, const struct side *side)
 int explain(const struct diff *diff, struct uspl_err *err)
 {
 	struct explanation ex = { .diff = diff, .out = &diff->report->explanation };
+	const struct diff_answer *answer;
 
 	buf_addf(ex.out, "%s:\n", diff->target->path ? diff->target->path : diff->target->name);
 	for (size_t i = 0; i < diff->n; i++) {
@@ -301,7 +274,11 @@ int explain(const struct diff *diff, struct uspl_err *err)
 		explain_common(&ex, post);
 		unit_close_dbginfo(&diff->units[i]);
 	}
-	explain_answers(&ex);
+	/* What would have been refused, if the author hadn't seen to it. */
+	vec_for_each (&diff->answers, answer)
+		if (answer->used)
+			buf_addf(ex.out, "  '%s' at %s:%u: answered\n", answer->name,
+				 answer->unit->source, answer->line);
 	buf_addf(ex.out,
 		 "  in all: %zu replaced, %zu new functions, %zu new variables, %zu copies of "
 		 "constants; %llu bytes of code, %llu of data, %llu of literals\n",

@@ -40,32 +40,11 @@ static void count(const struct match_finding *finding, void *ctx)
 			  finding->name, finding->func->addr, finding->func->len, finding->alike);
 }
 
-static void log_findings(const char *path, const struct match *match)
-{
-	struct tally tally = { 0 };
-
-	if (!log_enabled(1))
-		return;
-	match_findings(match, count, &tally);
-	log_info("match",
-		 "'%s': %zu functions and parts of functions: %zu found, %zu of these told from "
-		 "others that look alike, %zu not found",
-		 path, tally.functions, tally.functions - tally.missing, tally.alike,
-		 tally.missing);
-}
-
-static void explain_origin(const struct fit *fit, const char *unit, struct uspl_err *err)
-{
-	const struct origin update = { fit->target->compiler, fit->target->producer };
-	auto_origin struct origin program = { 0 };
-
-	origin_of_image(fit->file->image, unit, &program);
-	origin_explain(fit->match, &update, &program, err);
-}
-
 /* All that the update changes, and no earlier one did, must be in the file. */
 static int require_all(const struct fit *fit, struct uspl_err *err)
 {
+	const struct origin update = { fit->target->compiler, fit->target->producer };
+	auto_origin struct origin program = { 0 };
 	const struct update_function *function;
 	const struct match_func *func;
 
@@ -74,33 +53,26 @@ static int require_all(const struct fit *fit, struct uspl_err *err)
 				 ? 0
 				 : match_require(fit->match, function->symbol, &func, err);
 
-		if (rc) {
-			explain_origin(fit, function->unit, err);
-			return rc;
-		}
+		if (!rc)
+			continue;
+		origin_of_image(fit->file->image, function->unit, &program);
+		origin_explain(fit->match, &update, &program, err);
+		return rc;
 	}
 	return 0;
-}
-
-/* Where this build was matched ahead; NULL if it wasn't. */
-static const struct update_match *find_record(const struct fit *fit)
-{
-	const struct update_match *record;
-
-	vec_for_each (&fit->target->matched, record)
-		if (fit->file->build_id && !strcmp(record->build_id, fit->file->build_id))
-			return record;
-	return NULL;
 }
 
 /* Appends what the update says of the places in this build, as uspl-apply would heed it. */
 static int add_recorded(const struct fit *fit, struct match_hint **hints, size_t *n,
 			struct uspl_err *err)
 {
-	const struct update_match *record = find_record(fit);
+	const struct update_match *record = NULL, *match;
 	const struct update_place *place;
 	struct match_hint *more;
 
+	vec_for_each (&fit->target->matched, match)
+		if (!record && fit->file->build_id && !strcmp(match->build_id, fit->file->build_id))
+			record = match;
 	if (!record)
 		return 0;
 	more = reallocarray(*hints, *n + record->places.n + 1, sizeof(**hints));
@@ -117,6 +89,7 @@ int fit_match(struct fit *fit, const struct objfile *code, struct uspl_err *err)
 {
 	const struct image_file *file = fit->file;
 	auto_free struct match_hint *hints = NULL;
+	struct tally tally = { 0 };
 	size_t n;
 	int rc = earlier_hints(fit->earlier, fit->target, file->build_id, code, &hints, &n, err);
 
@@ -129,7 +102,14 @@ int fit_match(struct fit *fit, const struct objfile *code, struct uspl_err *err)
 	rc = match_run_hinted(file->image, code, hints, n, &fit->match, err);
 	if (rc)
 		return rc;
-	log_findings(file->image->name, fit->match);
+	if (log_enabled(1)) {
+		match_findings(fit->match, count, &tally);
+		log_info("match",
+			 "'%s': %zu functions and parts of functions: %zu found, %zu of these told "
+			 "from others that look alike, %zu not found",
+			 file->image->name, tally.functions, tally.functions - tally.missing,
+			 tally.alike, tally.missing);
+	}
 	return require_all(fit, err);
 }
 
@@ -139,16 +119,6 @@ int fit_match(struct fit *fit, const struct objfile *code, struct uspl_err *err)
 static taddr elsewhere(const struct fit *fit)
 {
 	return fit->file->image->end;
-}
-
-static bool refers(const struct objsec *sec, const char *refname)
-{
-	const struct objrel *rel;
-
-	vec_for_each (&sec->rels, rel)
-		if (!strcmp(rel->sym->name, refname))
-			return true;
-	return false;
 }
 
 /*
@@ -163,9 +133,14 @@ static bool known_by_earlier(const struct fit *fit, const char *refname)
 		return true;
 	for (size_t i = 0; fit->earlier->updates.n && i < pre->syms.n; i++) {
 		const struct objsym *sym = pre->syms.items[i];
+		const struct objrel *rel;
+		bool refers = false;
 
-		if (sym->type != STT_SECTION && sym->sec && objsec_is_code(sym->sec) &&
-		    refers(sym->sec, refname) && earlier_has(fit->earlier, fit->target, sym->name))
+		if (sym->type == STT_SECTION || !sym->sec || !objsec_is_code(sym->sec))
+			continue;
+		vec_for_each (&sym->sec->rels, rel)
+			refers |= !strcmp(rel->sym->name, refname);
+		if (refers && earlier_has(fit->earlier, fit->target, sym->name))
 			return true;
 	}
 	return false;
@@ -255,18 +230,6 @@ static int brought_elsewhere(const struct fit *fit, const char *name, const stru
 	return 0;
 }
 
-static int refuse_elsewhere(const struct fit *fit, const char *name, const struct build_link *other,
-			    struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_UNRESOLVED,
-		  "'%s' is new in '%s': new code of '%s' can't refer to what an update brings to "
-		  "another program or library",
-		  name, other->path, fit->file->image->name);
-	uspl_hint(err, "define what is new in a source of '%s', too, under another name",
-		  fit->file->image->name);
-	return -USPL_E_UNRESOLVED;
-}
-
 /* A global name that the file doesn't define, or defines in several places. */
 static int other_value(const struct fit *fit, const struct objsym *sym, bool ambiguous,
 		       struct uspl_err *err)
@@ -286,8 +249,15 @@ static int other_value(const struct fit *fit, const struct objsym *sym, bool amb
 	rc = brought_elsewhere(fit, sym->name, &other, err);
 	if (rc)
 		return rc;
-	if (other)
-		return refuse_elsewhere(fit, sym->name, other, err);
+	if (other) {
+		uspl_fail(err, USPL_E_UNRESOLVED,
+			  "'%s' is new in '%s': new code of '%s' can't refer to what an update "
+			  "brings to another program or library",
+			  sym->name, other->path, image->name);
+		uspl_hint(err, "define what is new in a source of '%s', too, under another name",
+			  image->name);
+		return -USPL_E_UNRESOLVED;
+	}
 	if (answer == LIBRARY_UNKNOWN)
 		return 0;
 	if (ambiguous) {

@@ -68,18 +68,6 @@ struct search {
 	bool found, unknown;
 };
 
-static int want(struct search *search, const char *soname, struct uspl_err *err)
-{
-	char **slot;
-
-	if (strmap_get(&search->seen, soname))
-		return 0;
-	slot = (char **)vec_push(&search->todo);
-	if (!slot || !strmap_set(&search->seen, soname, search) || !(*slot = strdup(soname)))
-		return uspl_fail_nomem(err);
-	return 0;
-}
-
 /* What a section of dynamic symbols or of needs says. */
 static int look_at(struct search *search, Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr,
 		   struct uspl_err *err)
@@ -88,7 +76,7 @@ static int look_at(struct search *search, Elf *elf, Elf_Scn *scn, const GElf_Shd
 	const char *text;
 	GElf_Sym sym;
 	GElf_Dyn dyn;
-	int rc = 0;
+	char **slot;
 
 	for (int i = 1; shdr->sh_type == SHT_DYNSYM && data && gelf_getsym(data, i, &sym); i++) {
 		text = elf_strptr(elf, shdr->sh_link, sym.st_name);
@@ -100,11 +88,11 @@ static int look_at(struct search *search, Elf *elf, Elf_Scn *scn, const GElf_Shd
 			dyn.d_tag != DT_NULL;
 	     i++) {
 		text = elf_strptr(elf, shdr->sh_link, dyn.d_un.d_val);
-		if (dyn.d_tag == DT_NEEDED && text) {
-			rc = want(search, text, err);
-			if (rc)
-				return rc;
-		}
+		if (dyn.d_tag != DT_NEEDED || !text || strmap_get(&search->seen, text))
+			continue;
+		slot = (char **)vec_push(&search->todo);
+		if (!slot || !strmap_set(&search->seen, text, search) || !(*slot = strdup(text)))
+			return uspl_fail_nomem(err);
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <sys/sysinfo.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "create/provenance.h"
 #include "create/tree/build.h"
 #include "update/update.h"
@@ -335,9 +336,8 @@ static int name_package(struct create_options *options, struct uspl_err *err)
 	/* Room for the numbers of a series. */
 	options->package_id = package_id(package->source, package->from, package->to,
 					 options->build.series ? OPTIONS_NUMBER_LEN : 0);
-	if (asprintf(&options->package_description, "%s %s, as an update of %s", package->source,
-		     package->to, package->from) < 0)
-		options->package_description = NULL;
+	options->package_description = text_format("%s %s, as an update of %s", package->source,
+						   package->to, package->from);
 	if (!options->package_id || !options->package_description)
 		return uspl_fail_nomem(err);
 	if (!options->id)
@@ -382,11 +382,10 @@ int options_fetch(struct create_options *options, struct uspl_err *err)
 char *options_id(const struct create_options *options, size_t index)
 {
 	int digits = snprintf(NULL, 0, "%zu", options->build.patches.n);
-	char *id = NULL;
 
 	if (!options->build.series)
 		return strdup(options->id);
-	return asprintf(&id, "%s-%0*zu", options->id, digits, index + 1) < 0 ? NULL : id;
+	return text_format("%s-%0*zu", options->id, digits, index + 1);
 }
 
 int options_output(const struct create_options *options, const char *id, char **ret,
@@ -396,19 +395,16 @@ int options_output(const struct create_options *options, const char *id, char **
 	auto_free char *path = NULL;
 	auto_free char *folder = NULL;
 	struct stat st;
-	int len;
 
 	if (stat(output, &st) == 0 && S_ISDIR(st.st_mode))
-		len = !strcmp(output, ".") ? asprintf(&path, "uspl-%s.tar.gz", id)
-					   : asprintf(&path, "%s/uspl-%s.tar.gz", output, id);
+		path = !strcmp(output, ".") ? text_format("uspl-%s.tar.gz", id)
+					    : text_format("%s/uspl-%s.tar.gz", output, id);
 	else if (options->build.series)
 		return uspl_fail(err, USPL_E_FILE, "'%s' is not a folder", output);
 	else
-		len = asprintf(&path, "%s", output);
-	if (len < 0) {
-		path = NULL;
+		path = strdup(output);
+	if (!path)
 		return uspl_fail_nomem(err);
-	}
 	folder = strdup(path);
 	if (!folder)
 		return uspl_fail_nomem(err);

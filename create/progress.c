@@ -9,20 +9,15 @@
 
 #include <unistd.h>
 
-static void erase(struct progress_line *line)
-{
-	if (line->width)
-		fprintf(stderr, "\r%*s\r", line->width, "");
-	line->width = 0;
-}
-
 static void show(const struct build_progress *progress, void *ctx)
 {
 	struct progress_line *line = ctx;
 	int old = line->width;
 
+	if (!progress && old)
+		fprintf(stderr, "\r%*s\r", old, "");
 	if (!progress) {
-		erase(line);
+		line->width = 0;
 		return;
 	}
 	line->width =

@@ -53,37 +53,29 @@ bool provenance_id(const struct create_options *options, char ret[OPTIONS_ID_LEN
 	return true;
 }
 
-/* "name (version) ..." of the first line; copies of both, NULL if it isn't of this form. */
-static void take_entry(const char *line, char **ret_name, char **ret_version)
-{
-	size_t name = strspn(line, NAME_LETTERS), version;
-	const char *at = line + name;
-
-	if (!name || strncmp(at, " (", 2) != 0)
-		return;
-	at += 2;
-	version = strspn(at, VERSION_LETTERS);
-	if (!version || at[version] != ')')
-		return;
-	*ret_name = strndup(line, name);
-	*ret_version = strndup(at, version);
-}
-
 int provenance_package(const char *source, struct update *update, struct uspl_err *err)
 {
 	auto_free char *path = file_join(source, "debian/changelog");
 	auto_free char *line = NULL;
 	auto_fclose FILE *file = path ? fopen(path, "re") : NULL;
-	size_t size = 0;
+	size_t size = 0, len, version_len;
+	const char *version;
 
 	if (!path)
 		return uspl_fail_nomem(err);
 	if (!file || getline(&line, &size, file) < 0)
 		return 0;
-	take_entry(line, &update->package, &update->version);
-	if (!update->package != !update->version)
-		return uspl_fail_nomem(err);
-	return 0;
+	/* "name (version) ..." */
+	len = strspn(line, NAME_LETTERS);
+	if (!len || strncmp(line + len, " (", 2) != 0)
+		return 0;
+	version = line + len + 2;
+	version_len = strspn(version, VERSION_LETTERS);
+	if (!version_len || version[version_len] != ')')
+		return 0;
+	update->package = strndup(line, len);
+	update->version = strndup(version, version_len);
+	return update->package && update->version ? 0 : uspl_fail_nomem(err);
 }
 
 int provenance_fixed_in(const char *version, const char *change, struct update *update,

@@ -35,26 +35,19 @@ static int check_order(const struct squash *squash, const struct update *update,
 	return 0;
 }
 
-static bool have_common(const struct update_target *a, const struct update_target *b)
-{
-	char *const *x, *const *y;
-
-	vec_for_each (&a->build_ids, x)
-		vec_for_each (&b->build_ids, y)
-			if (!strcmp(*x, *y))
-				return true;
-	return false;
-}
-
 /* Of a program that both change they must know one build. */
 static int check_base(const struct update *older, const struct update *update, struct uspl_err *err)
 {
 	const struct update_target *a, *b;
+	char *const *id;
 
 	vec_for_each (&older->targets, a)
 		vec_for_each (&update->targets, b) {
-			if (strcmp(a->path, b->path) || !a->build_ids.n || !b->build_ids.n ||
-			    have_common(a, b))
+			bool common = !a->build_ids.n || !b->build_ids.n;
+
+			vec_for_each (&a->build_ids, id)
+				common |= strvec_has(&b->build_ids, *id);
+			if (strcmp(a->path, b->path) || common)
 				continue;
 			return uspl_fail(err, USPL_E_UNSUPPORTED,
 					 "the updates '%s' and '%s' were made for different builds "
@@ -64,36 +57,27 @@ static int check_base(const struct update *older, const struct update *update, s
 	return 0;
 }
 
-static int add(struct squash *squash, const char *path, struct uspl_err *err)
-{
-	auto_update struct update *update = NULL;
-	struct update *const *older, **item;
-	int rc = update_read(path, &update, err);
-
-	if (rc)
-		return rc;
-	rc = check_order(squash, update, err);
-	if (rc)
-		return rc;
-	vec_for_each (&squash->updates, older) {
-		rc = check_base(*older, update, err);
-		if (rc)
-			return rc;
-	}
-	item = vec_push(&squash->updates);
-	if (!item)
-		return uspl_fail_nomem(err);
-	*item = take_ptr(update);
-	return 0;
-}
-
 int squash_read(struct squash *squash, char *const *paths, size_t n, struct uspl_err *err)
 {
 	for (size_t i = 0; i < n; i++) {
-		int rc = add(squash, paths[i], err);
+		auto_update struct update *update = NULL;
+		struct update *const *older, **item;
+		int rc = update_read(paths[i], &update, err);
 
 		if (rc)
 			return rc;
+		rc = check_order(squash, update, err);
+		if (rc)
+			return rc;
+		vec_for_each (&squash->updates, older) {
+			rc = check_base(*older, update, err);
+			if (rc)
+				return rc;
+		}
+		item = vec_push(&squash->updates);
+		if (!item)
+			return uspl_fail_nomem(err);
+		*item = take_ptr(update);
 	}
 	return 0;
 }

@@ -13,6 +13,7 @@
 #include "base/demangle.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "create/diff.h"
 #include "create/tree/build.h"
 #include "create/coverage.h"
@@ -185,17 +186,6 @@ static int is_counting(const struct build *build, const struct build_link *link,
 	return 0;
 }
 
-static int refuse_counting(const struct build_link *link, struct uspl_err *err)
-{
-	uspl_fail(
-		err, USPL_E_UNSUPPORTED,
-		"'%s' is built to count what runs in it (--coverage, -fprofile-generate), and its "
-		"counters change with its code",
-		link->path);
-	uspl_hint(err, "build the program that is in use, without");
-	return -USPL_E_UNSUPPORTED;
-}
-
 /* A program that counts is left out; if nothing else is in the update, that is refused. */
 static int add_wanted(struct adding *adding, const struct build_link *link, struct uspl_err *err)
 {
@@ -250,12 +240,6 @@ static int check_unlinked(const struct build *build, struct uspl_err *err)
 	return 0;
 }
 
-/* What no package ships is left out, unless its name was asked for. */
-static bool is_left_out(const struct targets_wanted *wanted, const struct build_link *link)
-{
-	return link->unshipped && !wanted->names.n;
-}
-
 static int add_targets(struct adding *adding, const struct targets_wanted *wanted, bool *ret_any,
 		       struct uspl_err *err)
 {
@@ -270,7 +254,8 @@ static int add_targets(struct adding *adding, const struct targets_wanted *wante
 		*ret_any |= changed;
 		if (!changed || !is_wanted(wanted, link))
 			continue;
-		if (is_left_out(wanted, link))
+		/* What no package ships is left out, unless its name was asked for. */
+		if (link->unshipped && !wanted->names.n)
 			buf_addf(&adding->unshipped, "%s%s", adding->unshipped.len ? ", " : "",
 				 link->path);
 		else
@@ -293,17 +278,6 @@ static bool is_shared_variable(const struct objsym *sym)
 	       sym->vis == STV_DEFAULT && sym->type != STT_FUNC && sym->type != STT_SECTION;
 }
 
-/* The tables of a class: what it is, its virtual functions, and those of its virtual bases. */
-static bool is_of_class(const struct objsym *sym)
-{
-	static const char *const names[] = { "_ZTI", "_ZTV", "_ZTT", "_ZTC" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strncmp(sym->name, names[i], strlen(names[i])))
-			return true;
-	return false;
-}
-
 /*
  * Are classes told apart by their names, so that each module may have tables of its own? In gcc's
  * C++ library they are; LLVM's goes by addresses.
@@ -313,19 +287,24 @@ static int classes_by_name(const struct build *build, const struct update_target
 {
 	const struct build_link *links[] = { target_link(build, one), target_link(build, other) };
 	bool needed = true;
-	int rc = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(links) && needed && !rc; i++)
-		rc = libraries_needed(links[i] ? links[i]->file : NULL, "libstdc++.so.", &needed,
-				      err);
+	for (size_t i = 0; i < ARRAY_SIZE(links) && needed; i++) {
+		int rc = libraries_needed(links[i] ? links[i]->file : NULL, "libstdc++.so.",
+					  &needed, err);
+
+		if (rc)
+			return rc;
+	}
 	*ret = needed;
-	return rc;
+	return 0;
 }
 
 /* A new variable of one name, in a program and a library: the process would have two of them. */
 static int check_shared(const struct build *build, const struct update_target *one,
 			const struct update_target *other, struct uspl_err *err)
 {
+	/* The tables of a class: what it is, its virtual functions, those of its virtual bases. */
+	static const char *const of_class[] = { "_ZTI", "_ZTV", "_ZTT", "_ZTC" };
 	bool by_name = false;
 	int rc;
 
@@ -339,7 +318,8 @@ static int check_shared(const struct build *build, const struct update_target *o
 		auto_free char *name = NULL;
 
 		twin = is_shared_variable(sym) ? objfile_symbol(other->new_code, sym->name) : NULL;
-		if (!twin || !is_shared_variable(twin) || (by_name && is_of_class(sym)))
+		if (!twin || !is_shared_variable(twin) ||
+		    (by_name && TEXT_STARTS_WITH_ONE_OF(sym->name, of_class)))
 			continue;
 		name = demangle_name(sym->name);
 		uspl_fail(err, USPL_E_UNSUPPORTED,
@@ -368,12 +348,6 @@ static int check_all_shared(const struct build *build, const struct update *upda
 	return 0;
 }
 
-static int no_change(const struct adding *adding, struct uspl_err *err)
-{
-	return uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code%s",
-			 adding->unshipped.len ? " of what the packages ship" : "");
-}
-
 int targets_add(struct build *build, const struct targets_wanted *wanted,
 		const struct earlier *earlier, struct update *update, struct report *report,
 		struct uspl_err *err)
@@ -395,15 +369,22 @@ int targets_add(struct build *build, const struct targets_wanted *wanted,
 	if (!rc)
 		rc = check_all_shared(build, update, err);
 	/* Where the same change is no code elsewhere, the counters alone have changed. */
-	if (!rc && adding.counting && !adding.compared)
-		rc = refuse_counting(adding.counting, err);
+	if (!rc && adding.counting && !adding.compared) {
+		rc = uspl_fail(
+			err, USPL_E_UNSUPPORTED,
+			"'%s' is built to count what runs in it (--coverage, -fprofile-generate), "
+			"and its counters change with its code",
+			adding.counting->path);
+		uspl_hint(err, "build the program that is in use, without");
+	}
 	if (!rc && adding.unshipped.len)
 		rc = build_note(build, err,
 				"left out, since no package ships them (udebs and packages of "
 				"tests don't count; --target=NAME takes one in): %s",
 				buf_str(&adding.unshipped));
 	if (!rc && !update->targets.n)
-		rc = no_change(&adding, err);
+		rc = uspl_fail(err, USPL_E_NO_CHANGE, "the patch changes no code%s",
+			       adding.unshipped.len ? " of what the packages ship" : "");
 	buf_release(&adding.unshipped);
 	return rc;
 }

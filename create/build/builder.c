@@ -12,6 +12,7 @@
 #include "create/tree/build.h"
 
 #include "base/strvec.h"
+#include "base/text.h"
 #include "create/build/builder.h"
 #include "create/build/flags.h"
 #include "create/build/phase.h"
@@ -69,34 +70,10 @@ struct step {
 	strvec patched;
 };
 
-/* The private tree: a new copy, or one that is built already. */
-static int make_tree(struct builder *builder, struct uspl_err *err)
-{
-	auto_free char *why_not = NULL;
-	int rc = 0;
-
-	if (builder->prebuild.folder) {
-		rc = prebuild_use(&builder->prebuild, &builder->paths, &builder->recipe, &why_not,
-				  err);
-		if (rc)
-			return rc;
-	}
-	/* Said at once: what follows takes its time. */
-	if (why_not)
-		fprintf(stderr, "note: the build in '%s' is made anew: '%s' isn't what it was\n",
-			builder->options->prebuild, why_not);
-	if (builder->prebuild.usable)
-		return 0;
-	log_info("build", "copying '%s' to '%s'", builder->paths.source, builder->paths.tree);
-	rc = tree_copy(&builder->paths, err);
-	if (rc)
-		return rc;
-	return git_copy(&builder->paths, err);
-}
-
 static int make_folders(struct builder *builder, struct uspl_err *err)
 {
 	const struct build_options *options = builder->options;
+	auto_free char *why_not = NULL;
 	int rc = paths_find_source(options->source, &builder->paths.source, err);
 
 	if (rc)
@@ -113,7 +90,23 @@ static int make_folders(struct builder *builder, struct uspl_err *err)
 	rc = paths_find(options, &builder->prebuild, &builder->paths, err);
 	if (rc)
 		return rc;
-	return make_tree(builder, err);
+	if (builder->prebuild.folder) {
+		rc = prebuild_use(&builder->prebuild, &builder->paths, &builder->recipe, &why_not,
+				  err);
+		if (rc)
+			return rc;
+	}
+	/* Said at once: what follows takes its time. */
+	if (why_not)
+		fprintf(stderr, "note: the build in '%s' is made anew: '%s' isn't what it was\n",
+			options->prebuild, why_not);
+	if (builder->prebuild.usable)
+		return 0;
+	log_info("build", "copying '%s' to '%s'", builder->paths.source, builder->paths.tree);
+	rc = tree_copy(&builder->paths, err);
+	if (rc)
+		return rc;
+	return git_copy(&builder->paths, err);
 }
 
 /* Reads all diffs into one text. */
@@ -183,10 +176,9 @@ static int write_patches(struct builder *builder, struct uspl_err *err)
 		size_t number = (size_t)(patch - builder->patches.items) + 1;
 		int rc;
 
-		if (asprintf(&patch->path, "%s/patch-%zu", builder->paths.work, number) < 0) {
-			patch->path = NULL;
+		patch->path = text_format("%s/patch-%zu", builder->paths.work, number);
+		if (!patch->path)
 			return uspl_fail_nomem(err);
-		}
 		rc = file_write(patch->path, builder->text.data + patch->text, patch->len, err);
 		if (rc)
 			return rc;
@@ -259,13 +251,6 @@ static int build_by_installing(struct builder *builder, struct uspl_err *err)
 	return file_write(mark, "", 0, err);
 }
 
-static bool was_built_by_installing(const struct builder *builder)
-{
-	auto_free char *mark = file_join(builder->paths.work, "installs");
-
-	return builder->recipe.install && mark && access(mark, F_OK) == 0;
-}
-
 /* The recipe's build; or its install step, where the build leaves the compiling to that. */
 static int run_build(struct builder *builder, struct phase *phase, struct uspl_err *err)
 {
@@ -321,7 +306,9 @@ static int build_before(struct builder *builder, struct uspl_err *err)
 
 	if (rc)
 		return rc;
-	if (builder->prebuild.usable && was_built_by_installing(builder)) {
+	/* What is kept may have been built by installing. */
+	if (builder->prebuild.usable && builder->recipe.install &&
+	    file_is_in(builder->paths.work, "installs")) {
 		rc = build_by_installing(builder, err);
 		if (rc)
 			return rc;
@@ -614,12 +601,11 @@ static int run_step(struct step *step, struct uspl_err *err)
 	auto_free char *what = NULL;
 	int rc;
 
-	if (asprintf(&what, "building %s the patch%s%s", step->back ? "without" : "after",
-		     step->build->name ? " " : "",
-		     step->build->name ? file_basename(step->build->name) : "") < 0) {
-		what = NULL;
+	what = text_format("building %s the patch%s%s", step->back ? "without" : "after",
+			   step->build->name ? " " : "",
+			   step->build->name ? file_basename(step->build->name) : "");
+	if (!what)
 		return uspl_fail_nomem(err);
-	}
 	rc = builder->stepped ? units_start_over(builder->units, err) : 0;
 	builder->stepped = true;
 	if (!rc)

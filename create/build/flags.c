@@ -52,26 +52,6 @@ bool flags_may_change(const strvec *patched)
 	return false;
 }
 
-static int refuse_configured(const struct units *units, const char *file, const char *status,
-			     const struct reconfigured *reconfigured, struct uspl_err *err)
-{
-	const char *name = units_relative(units, file);
-
-	if (reconfigured->why.code)
-		uspl_fail(err, USPL_E_UNSUPPORTED,
-			  "the patch changes '%s', and the options are those of before: %.400s",
-			  name, reconfigured->why.msg);
-	else
-		uspl_fail(err, USPL_E_UNSUPPORTED,
-			  "the patch changes '%s', and the build didn't configure anew after it: "
-			  "'%s' is older, so the options are those of before",
-			  name, units_relative(units, status));
-	uspl_hint(err,
-		  "--build='./configure OPTIONS && make' configures in each build; or leave the "
-		  "file out of the patch, if it matters to new builds only");
-	return -USPL_E_UNSUPPORTED;
-}
-
 /* The word of the linker's options that names a file; NULL if none does. */
 static const char *link_word(const struct units *units, const char *file, size_t *ret_len)
 {
@@ -93,24 +73,18 @@ static const char *link_word(const struct units *units, const char *file, size_t
 	return NULL;
 }
 
-static bool is_list_of_symbols(const char *word, size_t len)
+static int check_read_by_linker(const struct units *units, const char *file, struct uspl_err *err)
 {
 	static const char *const options[] = { "version-script", "dynamic-list",
 					       "retain-symbols-file", "export-dynamic-symbol" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-		if (memmem(word, len, options[i], strlen(options[i])))
-			return true;
-	return false;
-}
-
-static int check_read_by_linker(const struct units *units, const char *file, struct uspl_err *err)
-{
 	const char *name = units_relative(units, file);
 	size_t len = 0;
 	const char *word = tree_is_source(file) ? NULL : link_word(units, file, &len);
+	bool lists_symbols = IS_ONE_OF(file, version_scripts);
 
-	if (IS_ONE_OF(file, version_scripts) || (word && is_list_of_symbols(word, len)))
+	for (size_t i = 0; word && i < ARRAY_SIZE(options); i++)
+		lists_symbols |= memmem(word, len, options[i], strlen(options[i])) != NULL;
+	if (lists_symbols)
 		return build_note(units->build, err,
 				  "the patch changes '%s'; what a library that is loaded already "
 				  "exports stays as it is",
@@ -132,6 +106,7 @@ int flags_check(struct units *units, const strvec *patched, const struct reconfi
 	char **file;
 
 	vec_for_each (patched, file) {
+		const char *name = units_relative(units, *file);
 		auto_free char *old = NULL;
 		int rc = check_read_by_linker(units, *file, err);
 
@@ -142,9 +117,19 @@ int flags_check(struct units *units, const strvec *patched, const struct reconfi
 			return rc;
 		if (!old)
 			continue;
-		rc = refuse_configured(units, *file, old, reconfigured, err);
-		if (rc)
-			return rc;
+		if (reconfigured->why.code)
+			uspl_fail(err, USPL_E_UNSUPPORTED,
+				  "the patch changes '%s', and the options are those of before: "
+				  "%.400s",
+				  name, reconfigured->why.msg);
+		else
+			uspl_fail(err, USPL_E_UNSUPPORTED,
+				  "the patch changes '%s', and the build didn't configure anew "
+				  "after it: '%s' is older, so the options are those of before",
+				  name, units_relative(units, old));
+		uspl_hint(err, "--build='./configure OPTIONS && make' configures in each build; or "
+			       "leave the file out of the patch, if it matters to new builds only");
+		return -USPL_E_UNSUPPORTED;
 	}
 	return 0;
 }

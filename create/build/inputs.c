@@ -165,14 +165,6 @@ static int get_archive(struct makers *makers, const char *path, const struct arf
 	return 0;
 }
 
-static bool has_bytes(const struct record *record, const void *data, size_t len)
-{
-	auto_buf struct buf saved = { 0 };
-
-	return !file_read(record->saved, &saved, NULL) && saved.len == len &&
-	       !memcmp(saved.data, data, len);
-}
-
 /* Those with so many bytes; NULL if there are none. */
 static candidate_list *of_size(const struct strmap *sizes, uint64_t size)
 {
@@ -235,12 +227,14 @@ static const struct record *find_in(const struct strmap *sizes, const char *name
 		return NULL;
 	vec_for_each (list, candidate) {
 		const char *saved = candidate->record->saved;
+		auto_buf struct buf bytes = { 0 };
 
 		/* Each is read once for its hash, and those that have the right one once more. */
 		if (!candidate->hashed && input_hash_file(saved, &candidate->hash, NULL))
 			continue;
 		candidate->hashed = true;
-		if (candidate->hash != wanted || !has_bytes(candidate->record, data, len))
+		if (candidate->hash != wanted || file_read(saved, &bytes, NULL) ||
+		    bytes.len != len || memcmp(bytes.data, data, len))
 			continue;
 		if (!strcmp(file_basename(candidate->record->output), name))
 			return candidate->record;
@@ -313,23 +307,6 @@ static int add_bytes(struct resolve *resolve, const char *name, const char *obje
 	return add_input(resolve, name, NULL, bytes);
 }
 
-/* What was removed after the link, as the wrapper has kept it. */
-static int add_kept(struct resolve *resolve, const char *name, const char *kept, int depth)
-{
-	auto_buf struct buf bytes = { 0 };
-	size_t n = resolve->inputs->n;
-	int rc = file_read(kept, &bytes, resolve->err);
-
-	if (rc)
-		return rc;
-	rc = add_bytes(resolve, name, file_basename(name), bytes.data, bytes.len, depth);
-	if (rc)
-		return rc;
-	if (resolve->inputs->n > n)
-		resolve->inputs->items[n].removed = true;
-	return 0;
-}
-
 /*
  * "(ARCHIVE)MEMBER". Several members may have the name: all are taken, since the linker doesn't say
  * which it took.
@@ -366,6 +343,8 @@ static int resolve_member(struct resolve *resolve, const char *name, int depth)
 static int resolve_one(struct resolve *resolve, const char *name, const char *kept, int depth)
 {
 	const struct record *record = strmap_get(&resolve->makers->by_path, name);
+	bool removed = access(name, F_OK) < 0;
+	size_t n = resolve->inputs->n;
 	auto_buf struct buf bytes = { 0 };
 	int rc;
 
@@ -373,14 +352,20 @@ static int resolve_one(struct resolve *resolve, const char *name, const char *ke
 		return add_made(resolve, record, depth);
 	if (*name == '(')
 		return resolve_member(resolve, name, depth);
-	if (access(name, F_OK) < 0)
-		return kept ? add_kept(resolve, name, kept, depth) : add_gone(resolve, name);
-	if (!is_below(name, resolve->makers->tree))
+	if (removed && !kept)
+		return add_gone(resolve, name);
+	if (!removed && !is_below(name, resolve->makers->tree))
 		return 0;
-	rc = file_read(name, &bytes, resolve->err);
+	/* What was removed after the link is as the wrapper has kept it. */
+	rc = file_read(removed ? kept : name, &bytes, resolve->err);
 	if (rc)
 		return rc;
-	return add_bytes(resolve, name, file_basename(name), buf_str(&bytes), bytes.len, depth);
+	rc = add_bytes(resolve, name, file_basename(name), buf_str(&bytes), bytes.len, depth);
+	if (rc)
+		return rc;
+	if (removed && resolve->inputs->n > n)
+		resolve->inputs->items[n].removed = true;
+	return 0;
 }
 
 static int resolve_all(struct resolve *resolve, const struct record *record, int depth)

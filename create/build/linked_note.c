@@ -12,35 +12,23 @@
 #include <gelf.h>
 #include <string.h>
 
-static int add_build_id(struct build_link *link, const unsigned char *id, size_t len,
-			struct uspl_err *err)
-{
-	auto_buf struct buf hex = { 0 };
-
-	for (size_t i = 0; i < len; i++)
-		buf_addf(&hex, "%02x", id[i]);
-	if (strvec_has(&link->build_ids, buf_str(&hex)) ||
-	    strvec_take(&link->build_ids, buf_take(&hex)))
-		return 0;
-	return uspl_fail_nomem(err);
-}
-
 static int note_section(struct build_link *link, Elf_Data *data, struct uspl_err *err)
 {
+	const unsigned char *bytes = data->d_buf;
 	size_t at = 0, next, name, desc;
 	GElf_Nhdr note;
-	int rc = 0;
 
-	while ((next = gelf_getnote(data, at, &note, &name, &desc)) > 0) {
-		const char *bytes = data->d_buf;
+	for (; (next = gelf_getnote(data, at, &note, &name, &desc)) > 0; at = next) {
+		auto_buf struct buf hex = { 0 };
 
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && note.n_descsz &&
-		    !memcmp(bytes + name, "GNU", 4))
-			rc = add_build_id(link, (const unsigned char *)bytes + desc, note.n_descsz,
-					  err);
-		at = next;
-		if (rc)
-			return rc;
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 || !note.n_descsz ||
+		    memcmp(bytes + name, "GNU", 4))
+			continue;
+		for (size_t i = 0; i < note.n_descsz; i++)
+			buf_addf(&hex, "%02x", bytes[desc + i]);
+		if (!strvec_has(&link->build_ids, buf_str(&hex)) &&
+		    !strvec_take(&link->build_ids, buf_take(&hex)))
+			return uspl_fail_nomem(err);
 	}
 	return 0;
 }

@@ -25,24 +25,18 @@ void meter_start(struct meter *meter, const struct build_options *options, const
 	};
 }
 
-/* A line is written at once, so none is seen in part. */
-static void count_objects(struct meter *meter, const char *record)
+void meter_report(struct meter *meter, const char *record)
 {
 	auto_free char *line = NULL;
 	size_t size = 0;
 
 	if (!meter->record)
 		meter->record = fopen(record, "re");
-	if (!meter->record)
-		return;
-	clearerr(meter->record);
-	while (getline(&line, &size, meter->record) > 0)
+	if (meter->record)
+		clearerr(meter->record);
+	/* A line is written at once, so none is seen in part. */
+	while (meter->record && getline(&line, &size, meter->record) > 0)
 		meter->progress.objects += !strncmp(line, "compile\t", 8);
-}
-
-void meter_report(struct meter *meter, const char *record)
-{
-	count_objects(meter, record);
 	meter->progress.seconds = now() - meter->start;
 	meter->options->progress(&meter->progress, meter->options->progress_ctx);
 }

@@ -20,6 +20,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 
 enum { SHOWN_LINES = 30, TERM_MS = 5000, REPORT_MS = 250 };
 
@@ -28,12 +29,26 @@ static const char *const unset[] = {
 	"MAKE_TERMOUT", "MAKE_TERMERR", "CDPATH",       "LANGUAGE",  "GCC_COLORS",    "DESTDIR",
 };
 
-/* In the child: the environment that both builds have in common. */
-static void set_environment(const struct build_paths *paths, const struct phase *phase)
+/* The signals by which users end us. cmd_create.c holds them back while there is a work folder. */
+static void ending_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
+static void become_build(const struct build_paths *paths, const struct phase *phase, int log)
 {
 	const char *old_path = getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin";
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	auto_buf struct buf path = { 0 };
+	sigset_t ending;
 
+	setpgid(0, 0);
+	ending_signals(&ending);
+	sigprocmask(SIG_UNBLOCK, &ending, NULL);
+	/* The environment that both builds have in common. */
 	buf_addf(&path, "%s/bin:%s", paths->work, old_path);
 	for (size_t i = 0; i < ARRAY_SIZE(unset); i++)
 		unsetenv(unset[i]);
@@ -49,26 +64,6 @@ static void set_environment(const struct build_paths *paths, const struct phase 
 	setenv("USPL_CC_SOURCE", paths->source, 1);
 	/* For the recipe. */
 	setenv("USPL_SETTLED", phase->settled ? "yes" : "", 1);
-}
-
-/* The signals by which users end us. cmd_create.c holds them back while there is a work folder. */
-static void ending_signals(sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
-}
-
-static void become_build(const struct build_paths *paths, const struct phase *phase, int log)
-{
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	sigset_t ending;
-
-	setpgid(0, 0);
-	ending_signals(&ending);
-	sigprocmask(SIG_UNBLOCK, &ending, NULL);
-	set_environment(paths, phase);
 	if (chdir(paths->tree) == 0 && null >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
 	    dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0)
 		execl("/bin/sh", "sh", "-c", phase->command, (char *)NULL);
@@ -124,23 +119,13 @@ static const char *const complaints[] = {
 	"undefined reference", "cannot find -l", "*** ",
 };
 
-static bool is_complaint(const char *line, size_t len)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(complaints); i++)
-		if (memmem(line, len, complaints[i], strlen(complaints[i])))
-			return true;
-	return false;
-}
-
 /* Up to `lines` lines from there. */
 static size_t lines_len(const char *text, int lines)
 {
 	const char *p = text;
 
-	for (; *p && lines; lines--) {
-		p += strcspn(p, "\n");
-		p += *p == '\n';
-	}
+	for (; *p && lines; lines--)
+		p = text_next_line(p);
 	return (size_t)(p - text);
 }
 
@@ -165,8 +150,13 @@ static char *show_reason(const char *text, bool quiet)
 	size_t len;
 
 	for (const char *line = text; *line && !complaint; line += len + (line[len] == '\n')) {
+		bool complains = false;
+
 		len = strcspn(line, "\n");
-		if (is_complaint(line, len)) {
+		for (size_t i = 0; i < ARRAY_SIZE(complaints); i++)
+			complains |=
+				memmem(line, len, complaints[i], strlen(complaints[i])) != NULL;
+		if (complains) {
 			complaint = strndup(line, len);
 			shown = before;
 		}
@@ -199,24 +189,26 @@ static int build_failed(const struct phase *phase, const char *complaint, struct
 	return -USPL_E_BUILD;
 }
 
-static int run(const struct build_paths *paths, const struct build_options *options,
-	       const struct phase *phase, const char *log, struct uspl_err *err)
+int phase_run(const struct build_paths *paths, const struct build_options *options,
+	      const struct phase *phase, struct uspl_err *err)
 {
-	auto_close int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	auto_free char *record = NULL, *complaint = NULL;
+	auto_free char *log = text_format("%s/build-%s.log", paths->work, phase->name);
+	auto_free char *record = text_format("%s/record-%s", paths->work, phase->name);
+	auto_free char *complaint = NULL;
+	auto_close int fd = -1;
 	auto_buf struct buf output = { 0 };
 	struct meter meter;
 	int status, rc;
 	size_t start;
 	pid_t pid;
 
+	if (!log || !record)
+		return uspl_fail_nomem(err);
+	log_info("build", "%s: %s", phase->what, phase->command);
+	fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return uspl_fail_errno(err, "cannot create '%s'", log);
 	start = (size_t)lseek(fd, 0, SEEK_END);
-	if (asprintf(&record, "%s/record-%s", paths->work, phase->name) < 0) {
-		record = NULL;
-		return uspl_fail_nomem(err);
-	}
 	pid = fork();
 	if (pid < 0)
 		return uspl_fail_errno(err, "cannot start the build");
@@ -235,17 +227,4 @@ static int run(const struct build_paths *paths, const struct build_options *opti
 	if (!file_read(log, &output, NULL) && output.len > start)
 		complaint = show_reason(buf_str(&output) + start, phase->quiet);
 	return build_failed(phase, complaint, err);
-}
-
-int phase_run(const struct build_paths *paths, const struct build_options *options,
-	      const struct phase *phase, struct uspl_err *err)
-{
-	auto_free char *log = NULL;
-
-	if (asprintf(&log, "%s/build-%s.log", paths->work, phase->name) < 0) {
-		log = NULL;
-		return uspl_fail_nomem(err);
-	}
-	log_info("build", "%s: %s", phase->what, phase->command);
-	return run(paths, options, phase, log, err);
 }

@@ -25,6 +25,7 @@
 
 #include "base/file.h"
 #include "base/strvec.h"
+#include "base/text.h"
 #include "create/tree/paths.h"
 #include "create/tree/tree.h"
 
@@ -150,39 +151,6 @@ static void note_reach(place_list *places, const char *file)
 			place->reach = reach;
 }
 
-/* autoreconf goes into the folders below with a configure of their own, and may change it. */
-static void spread_reach(place_list *places)
-{
-	const struct place *outer;
-	struct place *inner;
-
-	vec_for_each (places, outer) {
-		if (outer->reach != REACHES_TEMPLATES)
-			continue;
-		vec_for_each (places, inner)
-			if (inner->reach < REACHES_CONFIGURE &&
-			    is_within(inner->source, outer->source))
-				inner->reach = REACHES_CONFIGURE;
-	}
-}
-
-static bool is_there(const char *folder, const char *name)
-{
-	auto_free char *path = file_join(folder, name);
-
-	return path && access(path, F_OK) == 0;
-}
-
-/* Where a patch brings configure along, its author has run autoconf. */
-static bool is_ready(const struct place *place, const strvec *patched)
-{
-	auto_free char *configure = file_join(place->source, "configure");
-
-	if (configure && strvec_has(patched, configure))
-		return true;
-	return !is_there(place->source, "configure.ac") && !is_there(place->source, "configure.in");
-}
-
 static void add_change(struct buf *commands, const char *folder)
 {
 	buf_addstr(commands, "(cd ");
@@ -195,6 +163,8 @@ static int find_places(const char *tree, const strvec *patched, place_list *ret,
 		       struct uspl_err *err)
 {
 	struct search search = { tree, ret };
+	const struct place *outer;
+	struct place *inner;
 	bool any = false;
 	char **file;
 	int rc;
@@ -206,7 +176,17 @@ static int find_places(const char *tree, const strvec *patched, place_list *ret,
 		return rc;
 	vec_for_each (patched, file)
 		note_reach(ret, *file);
-	spread_reach(ret);
+	/*
+	 * autoreconf goes into the folders below with a configure of their own, and may change it.
+	 */
+	vec_for_each (ret, outer) {
+		if (outer->reach != REACHES_TEMPLATES)
+			continue;
+		vec_for_each (ret, inner)
+			if (inner->reach < REACHES_CONFIGURE &&
+			    is_within(inner->source, outer->source))
+				inner->reach = REACHES_CONFIGURE;
+	}
 	return 0;
 }
 
@@ -216,7 +196,14 @@ static int add_commands(const place_list *places, const strvec *patched, struct 
 	const struct place *place;
 
 	vec_for_each (places, place) {
-		if (place->foreign || place->reach != REACHES_TEMPLATES || is_ready(place, patched))
+		auto_free char *configure = file_join(place->source, "configure");
+
+		if (place->foreign || place->reach != REACHES_TEMPLATES ||
+		    (!file_is_in(place->source, "configure.ac") &&
+		     !file_is_in(place->source, "configure.in")))
+			continue;
+		/* Where a patch brings configure along, its author has run autoconf. */
+		if (configure && strvec_has(patched, configure))
 			continue;
 		buf_addstr(commands, "{ command -v autoreconf > /dev/null || "
 				     "{ echo '*** autoreconf is not installed'; exit 1; }; } && ");
@@ -323,11 +310,7 @@ static bool is_older(const char *folder, const char *name, const struct timespec
 /* What a file is known by until it is written again; NULL when out of memory. */
 static char *version_of(const struct stat *st)
 {
-	char *text = NULL;
-
-	return asprintf(&text, "%ju %jd", (uintmax_t)st->st_ino, (intmax_t)ns_of(&st->st_mtim)) < 0
-		       ? NULL
-		       : text;
+	return text_format("%ju %jd", (uintmax_t)st->st_ino, (intmax_t)ns_of(&st->st_mtim));
 }
 
 static int note_left(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)

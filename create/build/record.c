@@ -4,6 +4,7 @@
 #include "create/build/record.h"
 
 #include "base/strvec.h"
+#include "base/text.h"
 #include "create/build/scratch.h"
 #include "create/tree/tree.h"
 
@@ -135,24 +136,6 @@ static int set_strings(struct record *record, const field_list *fields, struct u
 	return 0;
 }
 
-static void record_free(struct record *record)
-{
-	if (!record)
-		return;
-	strvec_release(&record->inputs);
-	for (size_t i = 0; i < record->kept.cap; i++)
-		if (record->kept.slots[i].key)
-			free(record->kept.slots[i].value);
-	strmap_release(&record->kept);
-	free(record->output);
-	free(record->source);
-	free(record->cwd);
-	free(record->saved);
-	free(record->deps);
-	free(record->command);
-	free(record);
-}
-
 /* By the sections from which gcc's plugin and LLVM's linker know such objects. */
 static enum record_lto lto_of(Elf *elf)
 {
@@ -224,10 +207,9 @@ int record_read(const char *work, const char *phase, record_list *ret, struct us
 	auto_free char *path = NULL;
 	int rc;
 
-	if (asprintf(&path, "%s/record-%s", work, phase) < 0) {
-		path = NULL;
+	path = text_format("%s/record-%s", work, phase);
+	if (!path)
 		return uspl_fail_nomem(err);
-	}
 	rc = access(path, F_OK) < 0 ? 0 : file_read(path, &text, err);
 	if (!rc && text.len && memchr(text.data, '\0', text.len))
 		return uspl_fail(err, USPL_E_FILE, "the compiler wrapper's record is damaged");
@@ -261,10 +243,26 @@ int record_read(const char *work, const char *phase, record_list *ret, struct us
 
 void record_release(record_list *records)
 {
-	struct record **record;
+	struct record **slot;
 
-	vec_for_each (records, record)
-		record_free(*record);
+	vec_for_each (records, slot) {
+		struct record *record = *slot;
+
+		if (!record)
+			continue;
+		strvec_release(&record->inputs);
+		for (size_t i = 0; i < record->kept.cap; i++)
+			if (record->kept.slots[i].key)
+				free(record->kept.slots[i].value);
+		strmap_release(&record->kept);
+		free(record->output);
+		free(record->source);
+		free(record->cwd);
+		free(record->saved);
+		free(record->deps);
+		free(record->command);
+		free(record);
+	}
 	vec_release(records);
 }
 
@@ -286,33 +284,6 @@ static const char *next_dep(const char *p, struct buf *name)
 		buf_add(name, p, 1);
 	}
 	return p;
-}
-
-static bool has_basename(const strvec *files, const char *name)
-{
-	char **file;
-
-	vec_for_each (files, file) {
-		if (!strcmp(file_basename(*file), name))
-			return true;
-	}
-	return false;
-}
-
-/* True if the path, however it is written, is that of one of the files; of one that is gone, as it
- * is written there. */
-static bool is_one_of(const char *path, const strvec *files)
-{
-	auto_free char *real = NULL;
-
-	/*
-	 * Most names are of headers that have nothing to do with the patch: those are not looked
-	 * up.
-	 */
-	if (!has_basename(files, file_basename(path)))
-		return false;
-	real = realpath(path, NULL);
-	return strvec_has(files, real ? real : path);
 }
 
 int record_each_file(const struct record *record, record_visit visit, void *ctx,
@@ -353,9 +324,21 @@ struct dependence {
 static int note_dependence(const char *path, void *ctx, struct uspl_err *err)
 {
 	struct dependence *dependence = ctx;
+	auto_free char *real = NULL;
+	bool known = false;
+	char **file;
 
 	(void)err;
-	dependence->found = dependence->found || is_one_of(path, dependence->files);
+	/*
+	 * Most names are of headers that have nothing to do with the patch: those are not looked
+	 * up. One that is gone is known as it is written there.
+	 */
+	vec_for_each (dependence->files, file)
+		known |= !dependence->found && !strcmp(file_basename(*file), file_basename(path));
+	if (!known)
+		return 0;
+	real = realpath(path, NULL);
+	dependence->found = strvec_has(dependence->files, real ? real : path);
 	return 0;
 }
 

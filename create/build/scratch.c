@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/text.h"
 
 enum { ALL_DIGITS = 0 }; /* the rest of the name is digits, however many */
 
@@ -24,27 +25,6 @@ static const struct kind {
 	{ "/rustc", 6 },             { "/tmp.", 10 }, /* mktemp(1) */
 };
 /* clang-format on */
-
-/* The length of a folder's name of this kind at the start of a text; 0: it isn't one. */
-static size_t name_length(const struct kind *kind, const char *text)
-{
-	size_t start = strlen(kind->start);
-	const char *rest = text + start;
-	size_t chance = kind->chance == ALL_DIGITS ? strspn(rest, "0123456789") : kind->chance;
-
-	return chance && strcspn(rest, "/ \t\n=:,'\"") == chance ? start + chance : 0;
-}
-
-/* Where the path begins that goes on with a folder at `at`, within a text that starts at `text`. */
-static const char *path_start(const char *text, const char *at)
-{
-	const char *start = at;
-
-	for (const char *p = at; p > text && !strchr(" \t\n=:,'\"", p[-1]); p--)
-		if (p[-1] == '/')
-			start = p - 1;
-	return start;
-}
 
 /*
  * What stands for the folder's own name, at `at` of its path: the name itself if the folder is
@@ -59,10 +39,7 @@ static const char *stand_in(struct scratch *scratch, const struct kind *kind, co
 
 	if (known || !path)
 		return known;
-	if (access(path, F_OK) == 0)
-		name = strndup(at, len);
-	else if (asprintf(&name, "%s*", kind->start) < 0)
-		name = NULL;
+	name = access(path, F_OK) == 0 ? strndup(at, len) : text_format("%s*", kind->start);
 	if (name && strmap_set(&scratch->names, path, name))
 		return name;
 	free(name);
@@ -76,14 +53,21 @@ static int rename_kind(struct scratch *scratch, const struct kind *kind, char **
 	const char *from = *text;
 
 	for (const char *at = from; (at = strstr(at, kind->start)) != NULL;) {
-		size_t len = name_length(kind, at);
-		const char *name;
+		const char *name, *start = at, *rest = at + strlen(kind->start);
+		size_t chance =
+			kind->chance == ALL_DIGITS ? strspn(rest, "0123456789") : kind->chance;
+		size_t len = (size_t)(rest - at) + chance;
 
-		if (!len) {
+		/* It isn't a folder's name of this kind. */
+		if (!chance || strcspn(rest, "/ \t\n=:,'\"") != chance) {
 			at++;
 			continue;
 		}
-		name = stand_in(scratch, kind, path_start(*text, at), at, len);
+		/* Where the path begins that goes on with the folder. */
+		for (const char *p = at; p > *text && !strchr(" \t\n=:,'\"", p[-1]); p--)
+			if (p[-1] == '/')
+				start = p - 1;
+		name = stand_in(scratch, kind, start, at, len);
 		if (!name)
 			return uspl_fail_nomem(err);
 		buf_add(&out, from, (size_t)(at - from));

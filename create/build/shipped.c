@@ -220,13 +220,6 @@ static int read_control(const char *tree, package_list *ret, struct uspl_err *er
 	return 0;
 }
 
-/* Installed tests: they don't count, unless the source has no other programs. */
-static bool is_for_tests(const char *package)
-{
-	return text_ends_with(package, "-test") || text_ends_with(package, "-tests") ||
-	       text_ends_with(package, "-testsuite");
-}
-
 /* Where the rules put it, or where the finished package was unpacked. */
 static int look_at_package(struct survey *survey, const struct package *package,
 			   struct uspl_err *err)
@@ -238,10 +231,9 @@ static int look_at_package(struct survey *survey, const struct package *package,
 		auto_free char *folder = NULL;
 		struct stat st;
 
-		if (asprintf(&below, places[i], package->name) < 0) {
-			below = NULL;
+		below = text_format(places[i], package->name);
+		if (!below)
 			return uspl_fail_nomem(err);
-		}
 		folder = file_join(survey->paths->work, below);
 		if (!folder)
 			return uspl_fail_nomem(err);
@@ -257,10 +249,13 @@ static int look_at_packages(struct survey *survey, const package_list *packages,
 	const struct package *package;
 
 	vec_for_each (packages, package) {
+		/* Installed tests don't count, unless the source has no other programs. */
+		bool of_tests = text_ends_with(package->name, "-test") ||
+				text_ends_with(package->name, "-tests") ||
+				text_ends_with(package->name, "-testsuite");
 		int rc;
 
-		if (package->udeb || text_ends_with(package->name, "-dbg") ||
-		    is_for_tests(package->name) != tests)
+		if (package->udeb || text_ends_with(package->name, "-dbg") || of_tests != tests)
 			continue;
 		rc = look_at_package(survey, package, err);
 		if (rc)

@@ -27,6 +27,7 @@
 
 #include "base/file.h"
 #include "base/strvec.h"
+#include "base/text.h"
 #include "create/build/record.h"
 #include "create/build/units.h"
 #include "create/patch/patched.h"
@@ -36,26 +37,21 @@
 /* Macros that pass an argument to macros that pass it on. */
 enum { MAX_DEPTH = 8 };
 
-static bool is_in_name(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Does "case" stand before p, with nothing but blanks and parentheses between? */
-static bool follows_case(const char *text, const char *p)
-{
-	while (p > text && (isspace((unsigned char)p[-1]) || p[-1] == '(' || p[-1] == '\\'))
-		p--;
-	return p - text >= 4 && !memcmp(p - 4, "case", 4) && (p - text == 4 || !is_in_name(p[-5]));
-}
-
 /* Is there a label with this word, in a stretch of text? */
 static bool has_case(const char *text, const char *end, const char *word, size_t len)
 {
 	const char *p = text;
 
 	while ((p = memmem(p, (size_t)(end - p), word, len))) {
-		if (follows_case(text, p) && !is_in_name(p[len]) && !is_in_name(p[-1]))
+		const char *at = p;
+
+		/* "case" may stand before it, with nothing but blanks and parentheses between. */
+		while (at > text &&
+		       (isspace((unsigned char)at[-1]) || at[-1] == '(' || at[-1] == '\\'))
+			at--;
+		if (at - text >= 4 && !memcmp(at - 4, "case", 4) &&
+		    (at - text == 4 || !text_in_word(at[-5])) && !text_in_word(p[len]) &&
+		    !text_in_word(p[-1]))
 			return true;
 		p++;
 	}
@@ -89,7 +85,7 @@ static bool is_argument(const struct labels *labels, const char *text, const cha
 	if (p == text || p[-1] != '(')
 		return false;
 	end = p - 1;
-	for (name = end; name > text && is_in_name(name[-1]);)
+	for (name = end; name > text && text_in_word(name[-1]);)
 		name--;
 	copy = strndup(name, (size_t)(end - name));
 	return copy && strmap_get(&labels->macros, copy);
@@ -100,7 +96,7 @@ static bool has_argument(const struct labels *labels, const char *text, const ch
 			 const char *word, size_t len)
 {
 	for (const char *p = text; (p = memmem(p, (size_t)(end - p), word, len)); p++)
-		if (!is_in_name(p[len]) && (p == text || !is_in_name(p[-1])) &&
+		if (!text_in_word(p[len]) && (p == text || !text_in_word(p[-1])) &&
 		    is_argument(labels, text, p))
 			return true;
 	return false;
@@ -122,25 +118,6 @@ static bool makes_label(const struct labels *labels, const char *parameters, con
 	return false;
 }
 
-/* Notes macros with "case n" for an argument n, and those that pass an argument to such a macro. */
-static void note_macros(const char *text, struct labels *labels)
-{
-	static const char define[] = "define ";
-
-	for (const char *p = text; (p = strstr(p, define)); p++) {
-		const char *name = p + sizeof(define) - 1, *open = name + strcspn(name, "( \t\n");
-		auto_free char *copy = NULL;
-
-		if (*open != '(' || !makes_label(labels, open + 1, directive_end(p)))
-			continue;
-		copy = strndup(name, (size_t)(open - name));
-		if (copy && strmap_get(&labels->macros, copy))
-			continue;
-		labels->oom |= !copy || !strmap_set(&labels->macros, copy, labels);
-		labels->more = true;
-	}
-}
-
 /* Is the word among the names and blanks that begin at p? */
 static bool has_word(const char *p, const char *word)
 {
@@ -148,11 +125,11 @@ static bool has_word(const char *p, const char *word)
 
 	for (;;) {
 		p += strspn(p, " \t\r\n");
-		if (!strncmp(p, word, len) && !is_in_name(p[len]))
+		if (!strncmp(p, word, len) && !text_in_word(p[len]))
 			return true;
-		if (!is_in_name(*p))
+		if (!text_in_word(*p))
 			return false;
-		while (is_in_name(*p))
+		while (text_in_word(*p))
 			p++;
 	}
 }
@@ -169,7 +146,7 @@ static bool is_enumerator(const char *text, const char *p)
 	if (p == text || p[-1] != '{')
 		return false;
 	p--;
-	while (p > text && (isspace((unsigned char)p[-1]) || is_in_name(p[-1])))
+	while (p > text && (isspace((unsigned char)p[-1]) || text_in_word(p[-1])))
 		p--;
 	return has_word(p, "enum");
 }
@@ -193,13 +170,28 @@ static bool read_own(const char *path, struct buf *text)
 	return strncmp(path, "/usr/", 5) != 0 && !file_read(path, text, NULL);
 }
 
+/* Notes macros with "case n" for an argument n, and those that pass an argument to such a macro. */
 static int note_file_macros(const char *path, void *ctx, struct uspl_err *err)
 {
+	static const char define[] = "define ";
+	struct labels *labels = ctx;
 	auto_buf struct buf text = { 0 };
 
 	(void)err;
-	if (read_own(path, &text))
-		note_macros(buf_str(&text), ctx);
+	if (!read_own(path, &text))
+		return 0;
+	for (const char *p = buf_str(&text); (p = strstr(p, define)); p++) {
+		const char *name = p + sizeof(define) - 1, *open = name + strcspn(name, "( \t\n");
+		auto_free char *copy = NULL;
+
+		if (*open != '(' || !makes_label(labels, open + 1, directive_end(p)))
+			continue;
+		copy = strndup(name, (size_t)(open - name));
+		if (copy && strmap_get(&labels->macros, copy))
+			continue;
+		labels->oom |= !copy || !strmap_set(&labels->macros, copy, labels);
+		labels->more = true;
+	}
 	return 0;
 }
 
@@ -251,7 +243,7 @@ static size_t find_macro(const struct state_macros *macros, const char *text, co
 		size_t len = 0;
 		auto_free char *word = NULL;
 
-		while (p + len < end && is_in_name(p[len]))
+		while (p + len < end && text_in_word(p[len]))
 			len++;
 		word = len ? strndup(p, len) : NULL;
 		*ret = p;
@@ -262,16 +254,21 @@ static size_t find_macro(const struct state_macros *macros, const char *text, co
 	return 0;
 }
 
-static void note_state_macros(const char *text, struct state_macros *macros)
+static int note_file_state_macros(const char *path, void *ctx, struct uspl_err *err)
 {
 	static const char define[] = "define ", line[] = "__LINE__";
+	struct state_macros *macros = ctx;
+	auto_buf struct buf text = { 0 };
 	const char *ignored;
 
-	for (const char *p = text; (p = strstr(p, define)); p++) {
+	(void)err;
+	if (!read_own(path, &text))
+		return 0;
+	for (const char *p = buf_str(&text); (p = strstr(p, define)); p++) {
 		const char *name = p + sizeof(define) - 1, *body = name, *end = directive_end(p);
 		auto_free char *copy = NULL;
 
-		while (is_in_name(*body))
+		while (text_in_word(*body))
 			body++;
 		copy = strndup(name, (size_t)(body - name));
 		if (copy && (!*copy || strmap_get(&macros->names, copy)))
@@ -282,28 +279,7 @@ static void note_state_macros(const char *text, struct state_macros *macros)
 		macros->oom |= !copy || !strmap_set(&macros->names, copy, macros);
 		macros->more = true;
 	}
-}
-
-static int note_file_state_macros(const char *path, void *ctx, struct uspl_err *err)
-{
-	auto_buf struct buf text = { 0 };
-
-	(void)err;
-	if (read_own(path, &text))
-		note_state_macros(buf_str(&text), ctx);
 	return 0;
-}
-
-static int refuse_gone(const struct units *units, const struct compiled_file *file,
-		       const char *state, size_t len, struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_DATA_CHANGE,
-		  "%s: the patch takes away a line with '%.*s', which makes a state of the line's "
-		  "number by 'case __LINE__'",
-		  units_relative(units, file->path), (int)len, state);
-	uspl_hint(err, "what waits there in the process would find no label; leave the line, and "
-		       "let what it waits for be true, or change it in its place");
-	return -USPL_E_DATA_CHANGE;
 }
 
 static int check_gone(const struct units *units, const struct record *record,
@@ -326,7 +302,15 @@ static int check_gone(const struct units *units, const struct record *record,
 	strmap_release(&macros.names);
 	if (!rc && !len && has_case(gone, end, "__LINE__", 8))
 		state = "__LINE__", len = 8;
-	return rc || !len ? rc : refuse_gone(units, file, state, len, err);
+	if (rc || !len)
+		return rc;
+	uspl_fail(err, USPL_E_DATA_CHANGE,
+		  "%s: the patch takes away a line with '%.*s', which makes a state of the line's "
+		  "number by 'case __LINE__'",
+		  units_relative(units, file->path), (int)len, state);
+	uspl_hint(err, "what waits there in the process would find no label; leave the line, and "
+		       "let what it waits for be true, or change it in its place");
+	return -USPL_E_DATA_CHANGE;
 }
 
 static int refuse(const struct units *units, const struct compiled_file *file, struct uspl_err *err)

@@ -119,41 +119,30 @@ int units_note_contents(struct units *units, struct uspl_err *err)
 
 /* ---- what other tools made of objects ---- */
 
-/* What is newer than our copy, or of another size, and holds something else. */
-static int find_altered(const struct record *record, bool *ret, struct uspl_err *err)
-{
-	struct stat made, saved;
-	uint64_t one, other;
-	int rc;
-
-	if (stat(record->output, &made) < 0 || stat(record->saved, &saved) < 0)
-		return 0;
-	if (made.st_size == saved.st_size && made.st_mtim.tv_sec <= saved.st_mtim.tv_sec)
-		return 0;
-	rc = input_hash_file(record->output, &one, err);
-	if (rc)
-		return rc;
-	rc = input_hash_file(record->saved, &other, err);
-	if (rc)
-		return rc;
-	*ret = one != other;
-	return 0;
-}
-
 int units_note_altered(const struct units *units, const record_list *records, struct uspl_err *err)
 {
 	struct record **slot;
 
 	vec_for_each (records, slot) {
 		struct record *record = *slot;
+		struct stat made, saved;
+		uint64_t one, other;
 		int rc;
 
 		if (record->kind != RECORD_COMPILE ||
-		    strmap_get(&units->makers.by_path, record->output) != record)
+		    strmap_get(&units->makers.by_path, record->output) != record ||
+		    stat(record->output, &made) < 0 || stat(record->saved, &saved) < 0)
 			continue;
-		rc = find_altered(record, &record->altered, err);
+		/* What is newer than our copy, or of another size, and holds something else. */
+		if (made.st_size == saved.st_size && made.st_mtim.tv_sec <= saved.st_mtim.tv_sec)
+			continue;
+		rc = input_hash_file(record->output, &one, err);
 		if (rc)
 			return rc;
+		rc = input_hash_file(record->saved, &other, err);
+		if (rc)
+			return rc;
+		record->altered = one != other;
 	}
 	return 0;
 }

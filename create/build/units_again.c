@@ -70,11 +70,6 @@ static bool began_at(const struct record *record, struct timespec *ret)
 	return true;
 }
 
-static bool is_before(const struct timespec *a, const struct timespec *b)
-{
-	return a->tv_sec < b->tv_sec || (a->tv_sec == b->tv_sec && a->tv_nsec <= b->tv_nsec);
-}
-
 /* A compilation, and whether something that it includes has changed since. */
 struct early {
 	const struct units *units;
@@ -89,10 +84,13 @@ static int note_early(const char *path, void *ctx, struct uspl_err *err)
 	struct early *early = ctx;
 	uintptr_t known = (uintptr_t)strmap_get(&early->units->content_of, path);
 	const struct content *content = known ? &early->units->contents.items[known - 1] : NULL;
+	const struct timespec *began = &early->began;
 
 	(void)err;
-	if (content && content->changed && !early->header &&
-	    (!early->again || !early->knows || is_before(&early->began, &content->time)))
+	if (!content || !content->changed || early->header)
+		return 0;
+	if (!early->again || !early->knows || began->tv_sec < content->time.tv_sec ||
+	    (began->tv_sec == content->time.tv_sec && began->tv_nsec <= content->time.tv_nsec))
 		early->header = content->path;
 	return 0;
 }
@@ -137,22 +135,25 @@ static int check_records(const struct units *units, const record_list *post, boo
 {
 	auto_strmap struct strmap compiled = { 0 };
 	struct record **slot;
-	int rc = 0;
 
 	vec_for_each (post, slot)
-		if ((*slot)->kind == RECORD_COMPILE && !rc &&
+		if ((*slot)->kind == RECORD_COMPILE &&
 		    !strmap_set(&compiled, key_of(units, *slot), *slot))
-			rc = uspl_fail_nomem(err);
+			return uspl_fail_nomem(err);
 	vec_for_each (&units->pre, slot) {
 		const struct record *pre = *slot;
+		int rc;
 
-		if (!rc && pre->kind == RECORD_COMPILE &&
-		    units_relative(units, pre->source) != pre->source &&
-		    access(pre->source, F_OK) == 0 &&
-		    strmap_get(&units->makers.by_path, pre->output) == pre)
-			rc = check_record(units, pre, &compiled, last, ret, err);
+		if (pre->kind != RECORD_COMPILE ||
+		    units_relative(units, pre->source) == pre->source ||
+		    access(pre->source, F_OK) < 0 ||
+		    strmap_get(&units->makers.by_path, pre->output) != pre)
+			continue;
+		rc = check_record(units, pre, &compiled, last, ret, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /* ---- what was read ---- */
@@ -224,13 +225,15 @@ static bool was_read(const char *file)
 	       st.st_atim.tv_nsec != st.st_mtim.tv_nsec;
 }
 
-static int note_unread(const struct units *units, const strvec *patched, struct build *build,
-		       struct uspl_err *err)
+int units_note_unread(const struct units *units, const strvec *patched, struct build *build,
+		      struct uspl_err *err)
 {
 	auto_buf struct buf names = { 0 };
 	char **file;
 	size_t n = 0;
 
+	if (!keeps_reads(units->paths))
+		return 0;
 	vec_for_each (patched, file) {
 		const char *name = units_relative(units, *file);
 
@@ -294,12 +297,6 @@ int units_find_early(struct units *units, const strvec *patched, bool last, bool
 	if (rc)
 		return rc;
 	return check_records(units, &post, last, ret, err);
-}
-
-int units_note_unread(const struct units *units, const strvec *patched, struct build *build,
-		      struct uspl_err *err)
-{
-	return keeps_reads(units->paths) ? note_unread(units, patched, build, err) : 0;
 }
 
 /* ---- what no list of dependencies has ---- */

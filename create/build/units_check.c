@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/strvec.h"
+#include "base/text.h"
 #include "create/build/inputs.h"
 #include "create/build/record.h"
 #include "create/build/units.h"
@@ -85,14 +86,6 @@ int units_is_generated(const struct units *units, const struct record *post, con
 	return rc;
 }
 
-/* What a tool has written and compiled to try something out, and removed: go does it each time. */
-static bool was_tried(const struct units *units, const struct record *record)
-{
-	return record->kind == RECORD_COMPILE &&
-	       units_relative(units, record->source) == record->source &&
-	       access(record->source, F_OK) < 0;
-}
-
 static int note_generated(const struct units *units, const strvec *patched, struct uspl_err *err)
 {
 	auto_strvec strvec named = { 0 };
@@ -105,19 +98,26 @@ static int note_generated(const struct units *units, const strvec *patched, stru
 		const struct record *post = *slot, *pre = units_pre_record(units, post->output);
 		bool generated = false, names = false, named_before = false;
 
-		if (was_tried(units, post))
+		/* What a tool has written and compiled to try something out, and removed. */
+		if (post->kind == RECORD_COMPILE &&
+		    units_relative(units, post->source) == post->source &&
+		    access(post->source, F_OK) < 0)
 			continue;
-		if (units_post_record(units, post->output) == post)
-			rc = units_is_generated(units, post, patched, &generated, err);
+		if (units_post_record(units, post->output) != post)
+			continue;
+		rc = units_is_generated(units, post, patched, &generated, err);
 		if (!rc && generated)
 			rc = record_depends(post, &named, &names, err);
 		if (!rc && generated && pre)
 			rc = record_depends(pre, &named, &named_before, err);
-		if (!rc && generated && !names && !named_before)
-			rc = build_note(units->build, err,
-					"the patch doesn't touch '%s', but a file that the build "
-					"generates for it has changed",
-					units_relative(units, post->source));
+		if (rc)
+			return rc;
+		if (!generated || names || named_before)
+			continue;
+		rc = build_note(units->build, err,
+				"the patch doesn't touch '%s', but a file that the build generates "
+				"for it has changed",
+				units_relative(units, post->source));
 		if (rc)
 			return rc;
 	}
@@ -175,30 +175,18 @@ static const char *word_alone(const char *one, const char *other, size_t *ret_le
 	return p;
 }
 
-/* True for an option by which a name means something else than objects say. */
-static bool is_about_names(const char *word, size_t len)
-{
-	static const char *const names[] = { "wrap", "defsym", "Bsymbolic", "section-start", "T" };
-
-	if (!len || *word != '-')
-		return false;
-	word += 1 + (len > 1 && word[1] == '-');
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strncmp(word, names[i], strlen(names[i])))
-			return true;
-	return false;
-}
-
 /* Has one such an option that the other hasn't? What it is about may be the next word. */
 static bool changes_names(const char *one, const char *other)
 {
+	/* By these a name means something else than objects say. */
+	static const char *const names[] = { "wrap", "defsym", "Bsymbolic", "section-start", "T" };
 	size_t len, next_len;
 
 	for (const char *p = link_options_next(one, &len); *p;
 	     p = link_options_next(p + len, &len)) {
 		const char *next = link_options_next(p + len, &next_len);
 
-		if (is_about_names(p, len) &&
+		if (*p == '-' && TEXT_STARTS_WITH_ONE_OF(p + 1 + (len > 1 && p[1] == '-'), names) &&
 		    (!has_word(other, p, len) || !has_word(other, next, next_len)))
 			return true;
 	}

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "create/build/inputs.h"
 #include "create/build/linked_note.h"
 #include "create/build/record.h"
@@ -99,21 +100,20 @@ static int find_shared(struct units *units, const record_list *records, struct u
 {
 	auto_strmap struct strmap sources = { 0 };
 	struct record **slot;
-	int rc = 0;
 
 	vec_for_each (records, slot) {
 		const struct record *record = *slot, *other;
 
-		if (record->kind != RECORD_COMPILE || rc)
+		if (record->kind != RECORD_COMPILE)
 			continue;
 		other = strmap_get(&sources, record->output);
 		if (!other && !strmap_set(&sources, record->output, *slot))
-			rc = uspl_fail_nomem(err);
-		else if (other && strcmp(other->source, record->source) &&
-			 !strmap_set(&units->shared, record->output, units))
-			rc = uspl_fail_nomem(err);
+			return uspl_fail_nomem(err);
+		if (other && strcmp(other->source, record->source) &&
+		    !strmap_set(&units->shared, record->output, units))
+			return uspl_fail_nomem(err);
 	}
-	return rc;
+	return 0;
 }
 
 /* Gives an object that shares its name one of its own; by the old one it stays known, too. */
@@ -201,10 +201,9 @@ static int note_programs(struct units *units, struct uspl_err *err)
 		auto_free char *own = NULL;
 		size_t built;
 
-		if (asprintf(&own, "%s/%s", units->paths->source, name) < 0) {
-			own = NULL;
+		own = text_format("%s/%s", units->paths->source, name);
+		if (!own)
 			return uspl_fail_nomem(err);
-		}
 		rc = linked_note(&program->link, program->path, err);
 		if (rc)
 			return rc;
@@ -237,25 +236,32 @@ int units_add_pre(struct units *units, struct uspl_err *err)
 
 	units->makers.tree = units->paths->tree;
 	rc = record_read(units->paths->work, "pre", &units->pre, err);
-	if (!rc && !units_compiled(&units->pre)) {
+	if (rc)
+		return rc;
+	if (!units_compiled(&units->pre)) {
 		uspl_fail(err, USPL_E_UNSUPPORTED,
 			  "the build compiled nothing that uspl-create could see");
 		uspl_hint(err, "it may compile in another step (when it installs), or call the "
 			       "compiler by its absolute path; --build=COMMAND says how to build");
 		return authors_say(-USPL_E_UNSUPPORTED, err, AUTHORS_UNSEEN);
 	}
-	if (!rc)
-		rc = add_records(units, &units->pre, false, err);
-	if (!rc)
-		rc = estrange_superseded(units, err);
-	if (!rc)
-		rc = note_programs(units, err);
-	if (!rc)
-		rc = units_note_altered(units, &units->pre, err);
-	if (!rc)
-		rc = units_note_contents(units, err);
+	rc = add_records(units, &units->pre, false, err);
+	if (rc)
+		return rc;
+	rc = estrange_superseded(units, err);
+	if (rc)
+		return rc;
+	rc = note_programs(units, err);
+	if (rc)
+		return rc;
+	rc = units_note_altered(units, &units->pre, err);
+	if (rc)
+		return rc;
+	rc = units_note_contents(units, err);
+	if (rc)
+		return rc;
 	makers_forget_archives(&units->makers);
-	return rc;
+	return 0;
 }
 
 int units_renew_all(const struct units *units, const struct timespec *now, struct uspl_err *err)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "create/build/inputs.h"
 #include "create/build/record.h"
 #include "create/build/units.h"
@@ -20,38 +21,30 @@
 #include "create/tree/paths.h"
 #include "create/tree/tree.h"
 
-/* Fills a new unit. pre, post: its compilation, NULL if the unit isn't there in that build. */
-static bool fill_unit(const struct units *units, struct build_unit *unit, const struct record *pre,
-		      const struct record *post)
-{
-	const struct record *record = post ? post : pre;
-
-	unit->source = strdup(units_relative(units, record->source));
-	unit->object = strdup(units_relative(units, record->output));
-	unit->pre_obj = pre ? strdup(pre->saved) : NULL;
-	unit->post_obj = post ? strdup(post->saved) : NULL;
-	return unit->source && unit->object && (!pre || unit->pre_obj) && (!post || unit->post_obj);
-}
-
 /* The index of the unit with these compilations, made if it isn't there. */
 static int get_unit(struct units *units, const struct record *pre, const struct record *post,
 		    size_t *ret, struct uspl_err *err)
 {
-	const char *object = post ? post->output : pre->output;
+	const struct record *record = post ? post : pre;
 	auto_free char *key = NULL;
 	struct build_unit *unit;
 	size_t known;
 
-	if (asprintf(&key, "%d%d%s", !!pre, !!post, object) < 0) {
-		key = NULL;
+	key = text_format("%d%d%s", !!pre, !!post, record->output);
+	if (!key)
 		return uspl_fail_nomem(err);
-	}
 	known = (uintptr_t)strmap_get(&units->known, key);
 	if (!known) {
 		unit = vec_push(&units->build->units);
 		known = units->build->units.n;
-		if (!unit || !fill_unit(units, unit, pre, post) ||
-		    !strmap_set(&units->known, key, (void *)(uintptr_t)known))
+		if (!unit || !strmap_set(&units->known, key, (void *)(uintptr_t)known))
+			return uspl_fail_nomem(err);
+		unit->source = strdup(units_relative(units, record->source));
+		unit->object = strdup(units_relative(units, record->output));
+		unit->pre_obj = pre ? strdup(pre->saved) : NULL;
+		unit->post_obj = post ? strdup(post->saved) : NULL;
+		if (!unit->source || !unit->object || (pre && !unit->pre_obj) ||
+		    (post && !unit->post_obj))
 			return uspl_fail_nomem(err);
 	}
 	*ret = known - 1;
@@ -82,18 +75,6 @@ static int check_command(const struct units *units, const struct record *pre,
 	return -USPL_E_UNSUPPORTED;
 }
 
-/* Notes that a unit is in a link; false when out of memory. *ret_new: it wasn't yet. */
-static bool note_link(struct units *units, size_t index, const struct build_link *link,
-		      bool *ret_new)
-{
-	while (units->last_link.n <= index)
-		if (!vec_push(&units->last_link))
-			return false;
-	*ret_new = units->last_link.items[index] != link;
-	units->last_link.items[index] = link;
-	return true;
-}
-
 /* Is the code of a program made at its link, or a part of it? */
 static bool is_optimised(const input_list *inputs)
 {
@@ -103,18 +84,6 @@ static bool is_optimised(const input_list *inputs)
 		if (input->record && input->record->kind == RECORD_LTO)
 			return true;
 	return false;
-}
-
-static int refuse_unseen(const struct units *units, const struct program *program,
-			 const struct record *record, struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_UNSUPPORTED,
-		  "'%s' was compiled for link-time optimisation, and uspl-create doesn't see the "
-		  "code that the link of '%s' makes of it",
-		  units_relative(units, record->source), units_relative(units, program->path));
-	uspl_hint(err, "it is seen where gcc or clang links; build with -fno-lto, if the running "
-		       "program was");
-	return -USPL_E_UNSUPPORTED;
 }
 
 /*
@@ -136,8 +105,17 @@ static int check_optimised(struct units *units, const struct program *program,
 		return 0;
 	/* What isn't compiled again is the same in both builds, whatever the link makes of it. */
 	if (!*ret && pre != post &&
-	    (record->lto == LTO_SLIM || (options && strstr(options, "-plugin"))))
-		return refuse_unseen(units, program, record, err);
+	    (record->lto == LTO_SLIM || (options && strstr(options, "-plugin")))) {
+		uspl_fail(
+			err, USPL_E_UNSUPPORTED,
+			"'%s' was compiled for link-time optimisation, and uspl-create doesn't see "
+			"the code that the link of '%s' makes of it",
+			units_relative(units, record->source),
+			units_relative(units, program->path));
+		uspl_hint(err, "it is seen where gcc or clang links; build with -fno-lto, if the "
+			       "running program was");
+		return -USPL_E_UNSUPPORTED;
+	}
 	if (!*ret)
 		return 0;
 	if (pre && post && (was != is || (!program->in_post && pre != post)))
@@ -154,7 +132,7 @@ static int link_unit(struct units *units, struct program *program, const struct 
 {
 	struct build_link *link = &program->link;
 	size_t index = 0, *slot;
-	bool is_new, elsewhere;
+	bool elsewhere;
 	int rc = pre && post ? check_command(units, pre, post, err) : 0;
 
 	if (rc)
@@ -165,10 +143,13 @@ static int link_unit(struct units *units, struct program *program, const struct 
 	rc = get_unit(units, pre, post, &index, err);
 	if (rc)
 		return rc;
-	if (!note_link(units, index, link, &is_new))
-		return uspl_fail_nomem(err);
-	if (!is_new)
+	while (units->last_link.n <= index)
+		if (!vec_push(&units->last_link))
+			return uspl_fail_nomem(err);
+	/* It is in the link already. */
+	if (units->last_link.items[index] == link)
 		return 0;
+	units->last_link.items[index] = link;
 	slot = vec_push(&link->units);
 	if (!slot)
 		return uspl_fail_nomem(err);
@@ -188,36 +169,30 @@ static int stranger_changed(const struct units *units, const struct program *pro
 	return authors_say(-USPL_E_UNSUPPORTED, err, AUTHORS_UNSEEN);
 }
 
-/* What the first build put into a program as a stranger must still be the same. */
-static int check_stranger(const struct units *units, const struct program *program,
-			  const struct input *was, struct uspl_err *err)
-{
-	const struct input *now =
-		program->in_post ? strmap_get(&program->post_names, was->name) : NULL;
-	const struct record *record = now ? now->record : units_post_record(units, was->name);
-	uint64_t hash = now ? now->hash : was->hash;
-	int rc = record ? input_hash_file(record->saved, &hash, err) : 0;
-
-	if (rc)
-		return rc;
-	if (hash == was->hash && !(now && (was->gone || now->gone)))
-		return 0;
-	return stranger_changed(units, program, was->name, err);
-}
-
 static int add_old_input(struct units *units, struct program *program, const struct input *input,
 			 struct uspl_err *err)
 {
-	const struct record *post;
+	const struct input *now =
+		program->in_post ? strmap_get(&program->post_names, input->name) : NULL;
+	const struct record *post = units_post_record(units, input->name);
+	uint64_t hash = now ? now->hash : input->hash;
+	int rc;
 
 	if (input->outside)
 		return 0;
-	if (!input->record)
-		return check_stranger(units, program, input, err);
-	if (program->in_post && !strmap_get(&program->post_names, input->name))
+	if (input->record && program->in_post && !now)
 		return link_unit(units, program, input->record, NULL, err);
-	post = units_post_record(units, input->name);
-	return link_unit(units, program, input->record, post ? post : input->record, err);
+	if (input->record)
+		return link_unit(units, program, input->record, post ? post : input->record, err);
+	/* What the first build put into a program as a stranger must still be the same. */
+	if (now)
+		post = now->record;
+	rc = post ? input_hash_file(post->saved, &hash, err) : 0;
+	if (rc)
+		return rc;
+	if (hash == input->hash && !(now && (input->gone || now->gone)))
+		return 0;
+	return stranger_changed(units, program, input->name, err);
 }
 
 /*
@@ -244,36 +219,13 @@ static int add_outside(struct units *units, struct program *program, const struc
 	record->output = strdup(input->name);
 	record->command = strdup("");
 	record->step = units->step;
-	if (asprintf(&record->saved, "%s/outside-%zu.o", units->paths->work, units->outside.n) < 0)
-		record->saved = NULL;
+	record->saved = text_format("%s/outside-%zu.o", units->paths->work, units->outside.n);
 	if (!record->source || !record->output || !record->command || !record->saved)
 		return uspl_fail_nomem(err);
 	rc = file_write(record->saved, member->data, member->len, err);
-	return rc ? rc : link_unit(units, program, NULL, record, err);
-}
-
-static int link_inputs(struct units *units, struct program *program, struct uspl_err *err)
-{
-	const struct input *input;
-	int rc = 0;
-
-	vec_for_each (&program->pre, input) {
-		rc = add_old_input(units, program, input, err);
-		if (rc)
-			return rc;
-	}
-	vec_for_each (&program->post, input) {
-		if (strmap_get(&program->pre_names, input->name))
-			continue;
-		if (input->outside)
-			rc = add_outside(units, program, input, err);
-		else
-			rc = input->record ? link_unit(units, program, NULL, input->record, err)
-					   : stranger_changed(units, program, input->name, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
+	if (rc)
+		return rc;
+	return link_unit(units, program, NULL, record, err);
 }
 
 /* The next step wants to know what is known of the file, too: it gets a copy. */
@@ -294,11 +246,26 @@ static bool copy_facts(const struct build_link *from, struct build_link *to)
 
 static int finish_program(struct units *units, struct program *program, struct uspl_err *err)
 {
+	const struct input *input;
 	struct build_link *link;
-	int rc = link_inputs(units, program, err);
+	int rc;
 
-	if (rc)
-		return rc;
+	vec_for_each (&program->pre, input) {
+		rc = add_old_input(units, program, input, err);
+		if (rc)
+			return rc;
+	}
+	vec_for_each (&program->post, input) {
+		if (strmap_get(&program->pre_names, input->name))
+			continue;
+		if (input->outside)
+			rc = add_outside(units, program, input, err);
+		else
+			rc = input->record ? link_unit(units, program, NULL, input->record, err)
+					   : stranger_changed(units, program, input->name, err);
+		if (rc)
+			return rc;
+	}
 	link = vec_push(&units->build->links);
 	if (!link || !copy_facts(&program->link, link))
 		return uspl_fail_nomem(err);

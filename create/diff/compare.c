@@ -82,21 +82,6 @@ static bool mark(struct objsec *sec, const char *reason)
 	return true;
 }
 
-static void compare_symbols(struct unit *unit)
-{
-	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
-		struct objsym *sym = unit->post.obj->syms.items[i];
-		const struct objsym *twin = syminfo_of(sym)->twin;
-
-		if (!twin)
-			continue;
-		if (sym_is_function(sym) && !functions_equal(twin->sec, sym->sec))
-			mark(sym->sec, "changed");
-		else if (sym_is_variable(sym))
-			syminfo_of(sym)->changed = !variables_equal(twin, sym);
-	}
-}
-
 /* One half changed, appeared or disappeared: so did the whole. */
 static bool spread_to_halves(struct unit *unit)
 {
@@ -105,8 +90,7 @@ static bool spread_to_halves(struct unit *unit)
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		struct objsec *sec = unit->post.obj->secs.items[i];
 		const struct secinfo *secinfo = secinfo_of(sec);
-		const struct objsym *twin =
-			secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
+		const struct objsym *twin = secinfo_twin(secinfo);
 
 		if (secinfo->kind != SECINFO_CODE || !secinfo->owner)
 			continue;
@@ -219,8 +203,21 @@ int compare(struct diff *diff, struct uspl_err *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < diff->n; i++)
-		compare_symbols(&diff->units[i]);
+	for (size_t i = 0; i < diff->n; i++) {
+		const struct objfile *post = diff->units[i].post.obj;
+
+		for (size_t j = 0; j < post->syms.n; j++) {
+			struct objsym *sym = post->syms.items[j];
+			const struct objsym *twin = syminfo_of(sym)->twin;
+
+			if (!twin)
+				continue;
+			if (sym_is_function(sym) && !functions_equal(twin->sec, sym->sec))
+				mark(sym->sec, "changed");
+			else if (sym_is_variable(sym))
+				syminfo_of(sym)->changed = !variables_equal(twin, sym);
+		}
+	}
 	for (size_t i = 0; i < diff->n; i++) {
 		struct unit *unit = &diff->units[i];
 		bool more = true;

@@ -81,31 +81,25 @@ static const char *own_name(const struct objsym *sym)
 	return sym_pair_name(sym);
 }
 
-/* In the names of what was static in one of several sources, the source counts. */
-static int key_of(const struct objsym *sym, struct buf *key, struct uspl_err *err)
-{
-	const char *origin = syminfo_of(sym)->origin;
-
-	if (origin)
-		buf_addf(key, "%s:", origin);
-	buf_addstr(key, own_name(sym));
-	return key->oom ? uspl_fail_nomem(err) : 0;
-}
-
 /* All symbols that are defined here and aren't numbered, by name. */
 static int collect_names(const struct unit *unit, const struct side *side, struct strmap *names,
 			 struct uspl_err *err)
 {
 	for (size_t i = 0; i < side->obj->syms.n; i++) {
 		struct objsym *sym = side->obj->syms.items[i];
+		const char *origin;
 		auto_buf struct buf key = { 0 };
 		int rc;
 
 		if (!is_defined(sym) || is_numbered(sym) || is_cold(sym))
 			continue;
-		rc = key_of(sym, &key, err);
-		if (rc)
-			return rc;
+		/* In the names of what was static in one of several sources, the source counts. */
+		origin = syminfo_of(sym)->origin;
+		if (origin)
+			buf_addf(&key, "%s:", origin);
+		buf_addstr(&key, own_name(sym));
+		if (key.oom)
+			return uspl_fail_nomem(err);
 		if (strmap_get(names, buf_str(&key)))
 			return uspl_fail(err, USPL_E_UNSUPPORTED,
 					 "%s: two symbols have the name '%s'", unit->source,
@@ -146,31 +140,25 @@ static bool same_base(const struct objsym *a, const struct objsym *b)
 	return name_base_len(y) == len && !memcmp(x, y, len) && sym_same_origin(a, b);
 }
 
-/* An unpaired clone of the pre build that may be the twin of post. */
-static struct objsym *find_clone(const struct side *pre, const struct objsym *post, bool equal)
-{
-	for (size_t i = 0; i < pre->obj->syms.n; i++) {
-		struct objsym *sym = pre->obj->syms.items[i];
-
-		if (sym_is_function(sym) && is_numbered(sym) && !is_cold(sym) &&
-		    !syminfo_of(sym)->twin && same_base(sym, post) &&
-		    (!equal || sec_same_bytes(sym->sec, post->sec)))
-			return sym;
-	}
-	return NULL;
-}
-
 static void pair_clones(struct unit *unit, bool equal)
 {
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
-		struct objsym *sym = unit->post.obj->syms.items[i], *old;
+		struct objsym *sym = unit->post.obj->syms.items[i];
 
 		if (!sym_is_function(sym) || !is_numbered(sym) || is_cold(sym) ||
 		    syminfo_of(sym)->twin)
 			continue;
-		old = find_clone(&unit->pre, sym, equal);
-		if (old)
+		/* The first unpaired clone of the pre build that may be its twin. */
+		for (size_t j = 0; j < unit->pre.obj->syms.n; j++) {
+			struct objsym *old = unit->pre.obj->syms.items[j];
+
+			if (!sym_is_function(old) || !is_numbered(old) || is_cold(old) ||
+			    syminfo_of(old)->twin || !same_base(old, sym) ||
+			    (equal && !sec_same_bytes(old->sec, sym->sec)))
+				continue;
 			sym_pair(old, sym);
+			break;
+		}
 	}
 }
 
@@ -309,18 +297,6 @@ static int name_post(struct unit *unit, const struct strmap *used, struct uspl_e
 	return 0;
 }
 
-static void name_undefined(struct diff *diff, struct unit *unit)
-{
-	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
-		struct objsym *sym = unit->post.obj->syms.items[i], *def;
-
-		if (!has_name(sym) || syminfo_of(sym)->refname)
-			continue;
-		def = strmap_get(&diff->post_defs, sym->name);
-		syminfo_of(sym)->refname = def ? syminfo_of(def)->refname : sym->name;
-	}
-}
-
 static int name_all(struct diff *diff, struct uspl_err *err)
 {
 	auto_strmap struct strmap used = { 0 };
@@ -336,8 +312,18 @@ static int name_all(struct diff *diff, struct uspl_err *err)
 		if (rc)
 			return rc;
 	}
-	for (size_t i = 0; i < diff->n; i++)
-		name_undefined(diff, &diff->units[i]);
+	for (size_t i = 0; i < diff->n; i++) {
+		const struct objfile *obj = diff->units[i].post.obj;
+
+		for (size_t j = 0; j < obj->syms.n; j++) {
+			struct objsym *sym = obj->syms.items[j], *def;
+
+			if (!has_name(sym) || syminfo_of(sym)->refname)
+				continue;
+			def = strmap_get(&diff->post_defs, sym->name);
+			syminfo_of(sym)->refname = def ? syminfo_of(def)->refname : sym->name;
+		}
+	}
 	return 0;
 }
 

@@ -91,22 +91,21 @@ static struct objsym *only_on_line(const decl_list *others, const struct decl *l
 	return found;
 }
 
-static int find_lists(struct unit *unit, decl_list *pre, decl_list *post, struct uspl_err *err)
-{
-	int rc = numbers_differ(unit) ? decls_find(&unit->pre, may_be_counted, pre, err) : 0;
-
-	return rc || !pre->n ? rc : decls_find(&unit->post, may_be_counted, post, err);
-}
-
 typedef void (*home_visit)(const decl_list *pre, const decl_list *post, const struct decl *decl);
 
 /* Calls visit for each declaration of the build after the patch. */
 static int for_each(struct unit *unit, home_visit visit, struct uspl_err *err)
 {
 	auto_decls decl_list pre = { 0 }, post = { 0 };
-	int rc = find_lists(unit, &pre, &post, err);
 	const struct decl *decl;
+	int rc;
 
+	if (!numbers_differ(unit))
+		return 0;
+	rc = decls_find(&unit->pre, may_be_counted, &pre, err);
+	if (rc || !pre.n)
+		return rc;
+	rc = decls_find(&unit->post, may_be_counted, &post, err);
 	if (rc)
 		return rc;
 	vec_for_each (&post, decl)
@@ -170,37 +169,32 @@ static struct objsym *confirmed_twin(const decl_list *pre, const decl_list *post
 	return old;
 }
 
-/* Takes a family apart, and pairs again what is confirmed. */
-static void pair_again(const decl_list *pre, const decl_list *post, const struct objsym *like)
+/* Takes a family apart whose twin has another name, and pairs again what is confirmed. */
+static void pair_variable(const decl_list *pre, const decl_list *post, const struct decl *like)
 {
+	const struct objsym *twin =
+		syminfo_of(like->sym)->counted ? NULL : confirmed_twin(pre, post, like);
 	const struct decl *decl;
 
+	if (!twin || same_name(twin, like->sym))
+		return;
 	vec_for_each (pre, decl)
-		if (same_family(decl->sym, like)) {
+		if (same_family(decl->sym, like->sym)) {
 			syminfo_of(decl->sym)->twin = NULL;
 			syminfo_of(decl->sym)->counted = true;
 		}
 	vec_for_each (post, decl)
-		if (same_family(decl->sym, like)) {
+		if (same_family(decl->sym, like->sym)) {
 			syminfo_of(decl->sym)->twin = NULL;
 			syminfo_of(decl->sym)->counted = true;
 		}
 	vec_for_each (post, decl) {
 		struct objsym *old =
-			same_family(decl->sym, like) ? confirmed_twin(pre, post, decl) : NULL;
+			same_family(decl->sym, like->sym) ? confirmed_twin(pre, post, decl) : NULL;
 
 		if (old)
 			sym_pair(old, decl->sym);
 	}
-}
-
-static void pair_variable(const decl_list *pre, const decl_list *post, const struct decl *decl)
-{
-	const struct objsym *old =
-		syminfo_of(decl->sym)->counted ? NULL : confirmed_twin(pre, post, decl);
-
-	if (old && !same_name(old, decl->sym))
-		pair_again(pre, post, decl->sym);
 }
 
 int counted_pair_variables(struct unit *unit, struct uspl_err *err)

@@ -35,20 +35,12 @@ struct naming {
 	struct uspl_err *err;
 };
 
-static bool is_text(const struct objsec *sec, uint64_t at)
-{
-	uint64_t i = at;
-
-	while (i < sec->size && (isprint(sec->data[i]) || isspace(sec->data[i])))
-		i++;
-	return i > at && i < sec->size && !sec->data[i];
-}
-
 /* Does the reference lead to the start of a string, or to a string's end that is one, too? */
 static bool leads_to_string(const struct objsec *from, const struct objrel *rel)
 {
 	const struct objsec *sec = rel->sym->sec;
 	enum reloc_kind kind = arch_native()->reloc(rel->type)->kind;
+	uint64_t end;
 	int64_t at;
 
 	if (rel->sym->type != STT_SECTION || !sec || secinfo_of(sec)->kind != SECINFO_LITERAL ||
@@ -57,8 +49,13 @@ static bool leads_to_string(const struct objsec *from, const struct objrel *rel)
 	at = reference_target(from, rel);
 	if (at < 0 || (uint64_t)at >= sec->size)
 		return false;
+	if (literal_is_string(sec))
+		return true;
 	/* Without optimisation strings lie among numbers and tables. */
-	return literal_is_string(sec) || is_text(sec, (uint64_t)at);
+	for (end = (uint64_t)at; end < sec->size; end++)
+		if (!isprint(sec->data[end]) && !isspace(sec->data[end]))
+			return end > (uint64_t)at && !sec->data[end];
+	return false;
 }
 
 /* Makes a symbol that has a refname; sec: NULL where the string is elsewhere. */
@@ -138,7 +135,7 @@ static int find_string(struct naming *naming, struct objsec *user, const struct 
 static struct objsec *code_before(const struct objsec *sec)
 {
 	const struct secinfo *secinfo = secinfo_of(sec);
-	const struct objsym *twin = secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
+	const struct objsym *twin = secinfo_twin(secinfo);
 
 	if (secinfo->kind != SECINFO_CODE || !secinfo->carried || sec->group_sig || !twin ||
 	    !twin->sec || twin->sec->group_sig || secinfo->owner->bind == STB_WEAK ||

@@ -33,12 +33,6 @@ static bool same_family(const struct decl *a, const struct decl *b)
 
 enum { BY_LINE = 1, BY_CODE = 2 };
 
-static bool is_same(const struct decl *a, const struct decl *b, int how)
-{
-	return same_family(a, b) && (!(how & BY_LINE) || a->line == b->line) &&
-	       (!(how & BY_CODE) || sec_same_bytes(a->sym->sec, b->sym->sec));
-}
-
 /* The only one in the list that is the same and has no twin; *ret_n: how many there are. */
 static const struct decl *find_same(const decl_list *list, const struct decl *like, int how,
 				    size_t *ret_n)
@@ -47,7 +41,9 @@ static const struct decl *find_same(const decl_list *list, const struct decl *li
 
 	*ret_n = 0;
 	vec_for_each (list, decl) {
-		if (syminfo_of(decl->sym)->twin || !is_same(decl, like, how))
+		if (syminfo_of(decl->sym)->twin || !same_family(decl, like) ||
+		    ((how & BY_LINE) && decl->line != like->line) ||
+		    ((how & BY_CODE) && !sec_same_bytes(decl->sym->sec, like->sym->sec)))
 			continue;
 		found = decl;
 		++*ret_n;
@@ -92,28 +88,10 @@ static int refuse_rest(const decl_list *pre, const decl_list *post, struct uspl_
 	return 0;
 }
 
-/* Those that are new must not be taken for clones of others. */
-static int set_apart(const struct unit *unit, const decl_list *post, struct uspl_err *err)
-{
-	const struct decl *decl;
-
-	vec_for_each (post, decl) {
-		auto_buf struct buf alias = { 0 };
-		struct syminfo *syminfo = syminfo_of(decl->sym);
-
-		if (!*decl->function || syminfo->twin)
-			continue;
-		buf_addf(&alias, "%s~", decl->sym->name);
-		syminfo->alias = alias.oom ? NULL : objfile_strdup(unit->post.obj, buf_str(&alias));
-		if (!syminfo->alias)
-			return uspl_fail_nomem(err);
-	}
-	return 0;
-}
-
 int nested_pair(struct unit *unit, struct uspl_err *err)
 {
 	auto_decls decl_list pre = { 0 }, post = { 0 };
+	const struct decl *decl;
 	bool any = false;
 	int rc;
 
@@ -134,5 +112,17 @@ int nested_pair(struct unit *unit, struct uspl_err *err)
 	rc = refuse_rest(&pre, &post, err);
 	if (rc)
 		return rc;
-	return set_apart(unit, &post, err);
+	/* Those that are new must not be taken for clones of others. */
+	vec_for_each (&post, decl) {
+		auto_buf struct buf alias = { 0 };
+		struct syminfo *syminfo = syminfo_of(decl->sym);
+
+		if (!*decl->function || syminfo->twin)
+			continue;
+		buf_addf(&alias, "%s~", decl->sym->name);
+		syminfo->alias = alias.oom ? NULL : objfile_strdup(unit->post.obj, buf_str(&alias));
+		if (!syminfo->alias)
+			return uspl_fail_nomem(err);
+	}
+	return 0;
 }

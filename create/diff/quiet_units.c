@@ -34,14 +34,10 @@ static bool same_symbol(const struct objsym *a, const struct objsym *b)
 	       place_of(a->sec) == place_of(b->sec) && same_text(a->file, b->file);
 }
 
-static bool is_of_debug(const struct objsym *sym)
-{
-	return sym->sec && objsec_is_debug(sym->sec);
-}
-
 static size_t next_symbol(const struct objfile *obj, size_t i)
 {
-	while (i < obj->syms.n && is_of_debug(obj->syms.items[i]))
+	while (i < obj->syms.n && obj->syms.items[i]->sec &&
+	       objsec_is_debug(obj->syms.items[i]->sec))
 		i++;
 	return i;
 }
@@ -60,9 +56,12 @@ static bool same_symbols(const struct objfile *pre, const struct objfile *post)
 	return i == pre->syms.n && j == post->syms.n;
 }
 
-static bool same_relocations(const struct objsec *a, const struct objsec *b)
+static bool same_section(const struct objsec *a, const struct objsec *b)
 {
-	if (a->rels.n != b->rels.n)
+	if (strcmp(a->name, b->name) || a->type != b->type || a->flags != b->flags ||
+	    a->size != b->size || a->align != b->align || a->entsize != b->entsize ||
+	    !same_text(a->group_sig, b->group_sig) || !a->data != !b->data ||
+	    (a->data && memcmp(a->data, b->data, a->size)) || a->rels.n != b->rels.n)
 		return false;
 	for (size_t i = 0; i < a->rels.n; i++) {
 		const struct objrel *x = &a->rels.items[i], *y = &b->rels.items[i];
@@ -72,14 +71,6 @@ static bool same_relocations(const struct objsec *a, const struct objsec *b)
 			return false;
 	}
 	return true;
-}
-
-static bool same_section(const struct objsec *a, const struct objsec *b)
-{
-	return !strcmp(a->name, b->name) && a->type == b->type && a->flags == b->flags &&
-	       a->size == b->size && a->align == b->align && a->entsize == b->entsize &&
-	       same_text(a->group_sig, b->group_sig) && !a->data == !b->data &&
-	       (!a->data || !memcmp(a->data, b->data, a->size)) && same_relocations(a, b);
 }
 
 /* Numbers the sections that are compared, from 1. */

@@ -25,11 +25,6 @@
 /* Longer functions are not looked at instruction by instruction. */
 enum { MAX_INSNS = 1000 };
 
-static bool same_name(const char *a, const char *b)
-{
-	return a && b && !strcmp(a, b);
-}
-
 /* An instruction with what it refers to, but without the target of a jump. */
 static void add_insn(const struct objsec *sec, uint64_t at, const struct insn *insn,
 		     struct buf *out)
@@ -54,12 +49,14 @@ static bool add_own_insns(struct dbginfo *dbg, const struct objsec *sec, const c
 	uint64_t at = 0;
 
 	for (int n = 0; at < sec->size; n++) {
+		const char *from;
 		struct insn insn;
 
 		if (n == MAX_INSNS ||
 		    !arch_native()->insn_decode(sec->data + at, sec->size - at, &insn))
 			return false;
-		if (!same_name(dbginfo_inlined_from(dbg, sec, at), inlined))
+		from = dbginfo_inlined_from(dbg, sec, at);
+		if (!from || strcmp(from, inlined))
 			add_insn(sec, at, &insn, out);
 		at += insn.len;
 	}
@@ -125,8 +122,8 @@ int reason_give(struct diff *diff, struct uspl_err *err)
 			const struct secinfo *secinfo = &unit->post.secinfos[j];
 			int rc = 0;
 
-			if (secinfo->kind == SECINFO_CODE && secinfo->carried && secinfo->owner &&
-			    syminfo_of(secinfo->owner)->twin && !strcmp(secinfo->reason, "changed"))
+			if (secinfo->kind == SECINFO_CODE && secinfo->carried &&
+			    secinfo_twin(secinfo) && !strcmp(secinfo->reason, "changed"))
 				rc = give_reason(diff, unit, unit->post.obj->secs.items[j], err);
 			if (rc)
 				return rc;

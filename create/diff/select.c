@@ -28,6 +28,14 @@ struct selection {
 	struct uspl_err *err;
 };
 
+static void selection_release(struct selection *sel)
+{
+	vec_release(&sel->todo);
+}
+
+DEFINE_AUTO_RELEASE(selection, struct selection, selection_release)
+#define auto_selection __attribute__((cleanup(cleanup_selection_)))
+
 static int carry(struct selection *sel, struct objsec *sec)
 {
 	struct objsec **slot;
@@ -135,28 +143,35 @@ static int follow_references(struct selection *sel, const struct objsec *sec)
 
 int select_parts(struct diff *diff, struct uspl_err *err)
 {
-	struct selection sel = { .diff = diff, .err = err };
-	int rc = 0;
+	auto_selection struct selection sel = { .diff = diff, .err = err };
+	int rc;
 
-	for (size_t i = 0; !rc && i < diff->n; i++) {
+	for (size_t i = 0; i < diff->n; i++) {
 		const struct side *post = &diff->units[i].post;
 
-		for (size_t j = 0; !rc && j < post->obj->secs.n; j++) {
+		for (size_t j = 0; j < post->obj->secs.n; j++) {
 			struct objsec *sec = post->obj->secs.items[j];
 
-			if (secinfo_of(sec)->kind == SECINFO_CODE && secinfo_of(sec)->reason)
-				rc = carry(&sel, sec);
+			if (secinfo_of(sec)->kind != SECINFO_CODE || !secinfo_of(sec)->reason)
+				continue;
+			rc = carry(&sel, sec);
+			if (rc)
+				return rc;
 		}
 	}
-	for (size_t i = 0; !rc && i < diff->hooks.n; i++) {
+	for (size_t i = 0; i < diff->hooks.n; i++) {
 		struct objsec *sec = diff->hooks.items[i].function->sec;
 
 		secinfo_of(sec)->reason = "hook";
 		rc = carry(&sel, sec);
+		if (rc)
+			return rc;
 	}
 	/* The list grows while it is read. */
-	for (size_t i = 0; !rc && i < sel.todo.n; i++)
+	for (size_t i = 0; i < sel.todo.n; i++) {
 		rc = follow_references(&sel, sel.todo.items[i]);
-	vec_release(&sel.todo);
-	return rc;
+		if (rc)
+			return rc;
+	}
+	return 0;
 }

@@ -30,16 +30,6 @@ static void pair_unique(const sym_vec *pre, const sym_vec *post, same_fn same)
 	}
 }
 
-/* Pairs constants that are alike, in their order. */
-static void pair_constants(const sym_vec *pre, const sym_vec *post)
-{
-	for (size_t i = 0; i < post->n; i++)
-		for (size_t j = 0; j < pre->n && static_is_loose(post->items[i]); j++)
-			if (static_is_constant(post->items[i]) && static_is_loose(pre->items[j]) &&
-			    static_alike(pre->items[j], post->items[i]))
-				sym_pair(pre->items[j], post->items[i]);
-}
-
 /* How many have no twin, and how many of these may be written; *ret_last is the last of them. */
 static size_t count_loose(const sym_vec *syms, size_t *ret_writable, struct objsym **ret_last)
 {
@@ -63,7 +53,12 @@ bool statics_settle(const sym_vec *pre, const sym_vec *post)
 
 	pair_unique(pre, post, static_alike);
 	pair_unique(pre, post, alike_in_use);
-	pair_constants(pre, post);
+	/* Constants that are alike are paired in their order. */
+	for (size_t i = 0; i < post->n; i++)
+		for (size_t j = 0; j < pre->n && static_is_loose(post->items[i]); j++)
+			if (static_is_constant(post->items[i]) && static_is_loose(pre->items[j]) &&
+			    static_alike(pre->items[j], post->items[i]))
+				sym_pair(pre->items[j], post->items[i]);
 	n_pre = count_loose(pre, &writable_pre, &old);
 	n_post = count_loose(post, &writable_post, &sym);
 	if (n_pre == 1 && n_post == 1 && sym_same_sort(old, sym))

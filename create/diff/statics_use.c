@@ -16,16 +16,6 @@
 #include "create/unit/srcloc.h"
 #include "objfile/disasm.h"
 
-/* "add $0x1,%eax" -> "add $0x1": the registers go. */
-static void add_without_registers(const char *text, struct buf *out)
-{
-	buf_addf(out, "%.*s", (int)strcspn(text, " "), text);
-	while ((text = strchr(text, '$'))) {
-		buf_addf(out, " %.*s", (int)strcspn(text, ","), text);
-		text++;
-	}
-}
-
 /* Appends an instruction that isn't a jump; true if it sets a register. */
 static bool add_insn(const struct objsec *sec, uint64_t at, const struct insn *insn,
 		     struct buf *out)
@@ -36,7 +26,10 @@ static bool add_insn(const struct objsec *sec, uint64_t at, const struct insn *i
 	if (insn->flow != INSN_PLAIN)
 		return false;
 	disasm_insn(sec->data + at, sec->size - at, 0, text, sizeof(text));
-	add_without_registers(text, out);
+	/* "add $0x1,%eax" -> "add $0x1": the registers go. */
+	buf_addf(out, "%.*s", (int)strcspn(text, " "), text);
+	for (const char *p = text; (p = strchr(p, '$')); p++)
+		buf_addf(out, " %.*s", (int)strcspn(p, ","), p);
 	vec_for_each (&sec->rels, rel) {
 		if (rel->offset < at || rel->offset >= at + insn->len)
 			continue;
@@ -49,28 +42,19 @@ static bool add_insn(const struct objsec *sec, uint64_t at, const struct insn *i
 	return disasm_targets_register(text);
 }
 
-static bool refers_within(const struct objsec *sec, uint64_t at, uint64_t len,
-			  const struct objsym *var)
-{
-	const struct objrel *rel;
-
-	vec_for_each (&sec->rels, rel)
-		if (rel->sym == var && rel->offset >= at && rel->offset < at + len)
-			return true;
-	return false;
-}
-
 static void add_uses_in(const struct objsec *sec, const struct objsym *var, struct buf *out)
 {
 	bool loaded = false;
 	struct insn insn;
 
 	for (uint64_t at = 0; at < sec->size; at += insn.len) {
-		bool here;
+		const struct objrel *rel;
+		bool here = false;
 
 		if (!arch_native()->insn_decode(sec->data + at, sec->size - at, &insn) || !insn.len)
 			return;
-		here = refers_within(sec, at, insn.len, var);
+		vec_for_each (&sec->rels, rel)
+			here |= rel->sym == var && rel->offset >= at && rel->offset < at + insn.len;
 		if (here || loaded)
 			loaded = add_insn(sec, at, &insn, out) && here;
 	}

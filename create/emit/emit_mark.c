@@ -17,7 +17,7 @@ void emit_mark_units(struct diff *diff)
 			if (!secinfo->carried)
 				continue;
 			unit->takes_part = true;
-			if (secinfo->owner && syminfo_of(secinfo->owner)->twin)
+			if (secinfo_twin(secinfo))
 				syminfo_of(syminfo_of(secinfo->owner)->twin)->unit->takes_part =
 					true;
 		}
@@ -41,19 +41,6 @@ static bool mark_literals(const struct objsec *sec)
 	return more;
 }
 
-/* Variables with pointers in them: these tell functions apart that are the same otherwise. */
-static void mark_pointers(struct unit *unit)
-{
-	for (size_t i = 0; i < unit->pre.obj->secs.n; i++) {
-		const struct objsec *sec = unit->pre.obj->secs.items[i];
-		struct secinfo *secinfo = &unit->pre.secinfos[i];
-
-		if ((secinfo->kind == SECINFO_DATA || secinfo->kind == SECINFO_CONST) &&
-		    (sec->flags & SHF_WRITE) && sec->data && sec->rels.n)
-			secinfo->carried = true;
-	}
-}
-
 void emit_mark_pre(struct unit *unit)
 {
 	bool more = true;
@@ -61,8 +48,15 @@ void emit_mark_pre(struct unit *unit)
 	for (size_t i = 0; i < unit->pre.obj->secs.n; i++)
 		unit->pre.secinfos[i].carried = unit->pre.secinfos[i].kind == SECINFO_CODE &&
 						unit->pre.obj->secs.items[i]->size;
-	if (unit->whole)
-		mark_pointers(unit);
+	/* Variables with pointers in them tell functions apart that are the same otherwise. */
+	for (size_t i = 0; unit->whole && i < unit->pre.obj->secs.n; i++) {
+		const struct objsec *sec = unit->pre.obj->secs.items[i];
+		struct secinfo *secinfo = &unit->pre.secinfos[i];
+
+		if ((secinfo->kind == SECINFO_DATA || secinfo->kind == SECINFO_CONST) &&
+		    (sec->flags & SHF_WRITE) && sec->data && sec->rels.n)
+			secinfo->carried = true;
+	}
 	while (more) {
 		more = false;
 		for (size_t i = 0; i < unit->pre.obj->secs.n; i++)

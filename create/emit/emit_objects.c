@@ -83,20 +83,12 @@ static int find_copy(struct emitter *em, const struct objsec *sec, struct objsec
 	return 0;
 }
 
-static int note_member(struct emitter *em, const struct objsec *sec, struct objsec *copy)
-{
-	const char *name = sec->group_sig ? member_name(em, sec) : NULL;
-
-	if (!sec->group_sig)
-		return 0;
-	return name && strmap_set(&em->members, name, copy) ? 0 : uspl_fail_nomem(em->err);
-}
-
 static int copy_section(struct emitter *em, struct objsec *sec)
 {
 	struct objsec *copy = objfile_add_section(em->out, sec->name, sec->type,
 						  sec->flags & ~(uint64_t)SHF_GROUP);
 	struct objsym *secsym = objfile_add_symbol(em->out, "", STT_SECTION, STB_LOCAL);
+	const char *name;
 
 	if (!copy || !secsym)
 		return uspl_fail_nomem(em->err);
@@ -111,7 +103,10 @@ static int copy_section(struct emitter *em, struct objsec *sec)
 			return uspl_fail_nomem(em->err);
 	}
 	secinfo_of(sec)->copy = copy;
-	return note_member(em, sec, copy);
+	if (!sec->group_sig)
+		return 0;
+	name = member_name(em, sec);
+	return name && strmap_set(&em->members, name, copy) ? 0 : uspl_fail_nomem(em->err);
 }
 
 /*
@@ -251,22 +246,6 @@ static int map_symbol(struct emitter *em, const struct unit *unit, const struct 
 	return *ret ? 0 : uspl_fail_nomem(em->err);
 }
 
-/*
- * The match has to know which literal a reference is counted from. In new.o the section lies in one
- * piece, and a place in it is enough.
- */
-static int add_anchor(struct emitter *em, const struct objsym *sym, struct objrel *rel)
-{
-	struct objsym *anchor = objfile_add_symbol(em->out, "", STT_NOTYPE, STB_LOCAL);
-
-	if (!anchor)
-		return uspl_fail_nomem(em->err);
-	anchor->sec = secinfo_of(sym->sec)->copy;
-	anchor->value = sym->value;
-	rel->sym = anchor;
-	return 0;
-}
-
 static int add_relocation(struct emitter *em, const struct unit *unit, struct objsec *copy,
 			  const struct objrel *rel, uint64_t offset)
 {
@@ -281,24 +260,21 @@ static int add_relocation(struct emitter *em, const struct unit *unit, struct ob
 		return uspl_fail_nomem(em->err);
 	*out = *rel;
 	out->offset = offset;
-	if (em->pre && literal_is_anchor(rel->sym) && secinfo_of(rel->sym->sec)->copy)
-		return add_anchor(em, rel->sym, out);
+	if (em->pre && literal_is_anchor(rel->sym) && secinfo_of(rel->sym->sec)->copy) {
+		/*
+		 * The match has to know which literal a reference is counted from. In new.o the
+		 * section lies in one piece, and a place in it is enough.
+		 */
+		out->sym = objfile_add_symbol(em->out, "", STT_NOTYPE, STB_LOCAL);
+		if (!out->sym)
+			return uspl_fail_nomem(em->err);
+		out->sym->sec = secinfo_of(rel->sym->sec)->copy;
+		out->sym->value = rel->sym->value;
+		return 0;
+	}
 	out->sym = sym;
 	if (!syminfo_of(rel->sym)->refname)
 		out->addend += (int64_t)rel->sym->value;
-	return 0;
-}
-
-static int copy_relocations(struct emitter *em, const struct unit *unit, const struct objsec *sec)
-{
-	const struct objrel *rel;
-
-	vec_for_each (&sec->rels, rel) {
-		int rc = add_relocation(em, unit, secinfo_of(sec)->copy, rel, rel->offset);
-
-		if (rc)
-			return rc;
-	}
 	return 0;
 }
 
@@ -333,10 +309,16 @@ static int copy_references(struct emitter *em, const struct unit *unit)
 
 	for (size_t i = 0; i < side->obj->secs.n; i++) {
 		const struct objsec *sec = side->obj->secs.items[i];
-		int rc = secinfo_of(sec)->carried ? copy_relocations(em, unit, sec) : 0;
+		const struct objrel *rel;
 
-		if (rc)
-			return rc;
+		if (!secinfo_of(sec)->carried)
+			continue;
+		vec_for_each (&sec->rels, rel) {
+			int rc = add_relocation(em, unit, secinfo_of(sec)->copy, rel, rel->offset);
+
+			if (rc)
+				return rc;
+		}
 	}
 	return 0;
 }

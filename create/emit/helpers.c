@@ -53,12 +53,6 @@ static int note_known(struct search *search, const struct diff *diff, struct usp
 	return 0;
 }
 
-static bool is_stranger(const struct search *search, const struct objsym *sym)
-{
-	return sym->name[0] && !sym->sec && sym->shndx == SHN_UNDEF &&
-	       !refname_is_local(sym->name) && !strmap_get(&search->known, sym->name);
-}
-
 static int note_strangers(struct search *search, const struct objfile *new_code, size_t *ret_n,
 			  struct uspl_err *err)
 {
@@ -70,8 +64,10 @@ static int note_strangers(struct search *search, const struct objfile *new_code,
 	for (size_t i = 0; i < new_code->syms.n; i++) {
 		const struct objsym *sym = new_code->syms.items[i];
 
-		if (is_stranger(search, sym) &&
-		    !strmap_set(&search->strangers, sym->name, &search->items[n++]))
+		if (!sym->name[0] || sym->sec || sym->shndx != SHN_UNDEF ||
+		    refname_is_local(sym->name) || strmap_get(&search->known, sym->name))
+			continue;
+		if (!strmap_set(&search->strangers, sym->name, &search->items[n++]))
 			return uspl_fail_nomem(err);
 	}
 	*ret_n = n;

@@ -14,7 +14,7 @@ static int add_function(struct update_target *target, const struct objsec *sec,
 			struct uspl_err *err)
 {
 	const struct secinfo *secinfo = secinfo_of(sec);
-	const struct objsym *twin = secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
+	const struct objsym *twin = secinfo_twin(secinfo);
 	struct update_function *function;
 	auto_buf struct buf unit = { 0 };
 
@@ -80,12 +80,14 @@ int redirect_list(const struct diff *diff, struct update_target *target, struct 
 		const struct objfile *obj = diff->units[i].post.obj;
 
 		rc = note_compiler(&diff->units[i].post, target, err);
-
-		for (size_t j = 0; j < obj->secs.n && !rc; j++)
-			rc = add_function(target, obj->secs.items[j], err);
-		unit_close_dbginfo(&diff->units[i]);
 		if (rc)
 			return rc;
+		for (size_t j = 0; j < obj->secs.n; j++) {
+			rc = add_function(target, obj->secs.items[j], err);
+			if (rc)
+				return rc;
+		}
+		unit_close_dbginfo(&diff->units[i]);
 	}
 	rc = add_hooks(diff, target, err);
 	if (rc)

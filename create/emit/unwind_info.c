@@ -166,11 +166,6 @@ static int copy_fde(struct collector *col, struct record *fde)
 	return 0;
 }
 
-static bool is_carried(const struct secinfo *secinfo)
-{
-	return secinfo && secinfo->carried;
-}
-
 int unwind_collect(const struct unit *unit, struct buf *buf, objrel_vec *rels, struct uspl_err *err)
 {
 	struct collector col = { .unit = unit, .buf = buf, .rels = rels, .err = err };
@@ -180,9 +175,12 @@ int unwind_collect(const struct unit *unit, struct buf *buf, objrel_vec *rels, s
 	if (!col.sec || !col.sec->data)
 		return 0;
 	rc = parse(unit, col.sec, &col.records, err);
-	for (size_t i = 0; !rc && i < col.records.n; i++)
-		if (is_carried(covered_code(col.sec, &col.records.items[i])))
+	for (size_t i = 0; !rc && i < col.records.n; i++) {
+		const struct secinfo *covered = covered_code(col.sec, &col.records.items[i]);
+
+		if (covered && covered->carried)
 			rc = copy_fde(&col, &col.records.items[i]);
+	}
 	vec_release(&col.records);
 	return rc;
 }

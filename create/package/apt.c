@@ -167,15 +167,6 @@ static int copy_sources(const struct apt *apt, const struct machine *machine, bo
 	return renew(folder, "stanzas.sources", &stanzas, ret_changed, err);
 }
 
-static int add_option(struct apt *apt, struct uspl_err *err, const char *name, const char *value)
-{
-	char *option;
-
-	if (asprintf(&option, "-o%s=%s", name, value) < 0 || !strvec_take(&apt->options, option))
-		return uspl_fail_nomem(err);
-	return 0;
-}
-
 static int add_options(struct apt *apt, const struct machine *machine, struct uspl_err *err)
 {
 	auto_free char *parts = file_join(apt->folder, "sources.list.d");
@@ -198,10 +189,10 @@ static int add_options(struct apt *apt, const struct machine *machine, struct us
 	if (!parts || !state || !cache)
 		return uspl_fail_nomem(err);
 	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		int rc = add_option(apt, err, options[i].name, options[i].value);
+		char *option = text_format("-o%s=%s", options[i].name, options[i].value);
 
-		if (rc)
-			return rc;
+		if (!strvec_take(&apt->options, option))
+			return uspl_fail_nomem(err);
 	}
 	return 0;
 }
@@ -224,21 +215,10 @@ static int make_folder(struct apt *apt, struct uspl_err *err)
 	return 0;
 }
 
-static int take_lock(struct apt *apt, struct uspl_err *err)
-{
-	auto_free char *path = file_join(apt->folder, "lock");
-
-	apt->lock = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
-	if (!path)
-		return uspl_fail_nomem(err);
-	if (apt->lock < 0 || flock(apt->lock, LOCK_EX) < 0)
-		return uspl_fail_errno(err, "cannot lock '%s'", path);
-	return 0;
-}
-
 int apt_open(struct apt *ret, struct uspl_err *err)
 {
 	auto_machine struct machine machine = { 0 };
+	auto_free char *lock = NULL;
 	bool changed = false;
 	int rc = ask_machine(&machine, err);
 
@@ -248,9 +228,12 @@ int apt_open(struct apt *ret, struct uspl_err *err)
 	rc = make_folder(ret, err);
 	if (rc)
 		return rc;
-	rc = take_lock(ret, err);
-	if (rc)
-		return rc;
+	lock = file_join(ret->folder, "lock");
+	if (!lock)
+		return uspl_fail_nomem(err);
+	ret->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (ret->lock < 0 || flock(ret->lock, LOCK_EX) < 0)
+		return uspl_fail_errno(err, "cannot lock '%s'", lock);
 	rc = copy_sources(ret, &machine, &changed, err);
 	if (rc)
 		return rc;

@@ -49,7 +49,9 @@ static int write_difference(const char *folder, const char *was, const char *nam
 	if (text.oom || ret_notes->oom)
 		return uspl_fail_nomem(err);
 	rc = file_write(path, text.data, text.len, err);
-	return rc ? rc : add_change(path, NULL, ret, err);
+	if (rc)
+		return rc;
+	return add_change(path, NULL, ret, err);
 }
 
 int changes_whole(const char *folder, const struct source_package *from,
@@ -87,17 +89,6 @@ static int try_patch(const char *copy, const struct series_patch *listed, enum o
 	return 0;
 }
 
-/* What the user gives, by paths that hold wherever patch(1) runs. */
-static int read_given(const char *series, const char *tree, series_patches *ret,
-		      struct uspl_err *err)
-{
-	auto_free char *path = realpath(series, NULL);
-
-	if (!path)
-		return uspl_fail_errno(err, "cannot read '%s'", series);
-	return series_read(path, tree, ret, err);
-}
-
 /* The patches of the newer version that the older one hasn't applied. */
 static int read_new_patches(const struct source_package *from, const struct source_package *to,
 			    series_patches *ret, struct uspl_err *err)
@@ -118,13 +109,20 @@ int changes_single(const char *folder, const struct source_package *from,
 		   struct buf *ret_notes, struct uspl_err *err)
 {
 	auto_free char *copy = file_join(folder, "c");
+	auto_free char *given = NULL;
 	auto_series series_patches listed = { 0 };
 	const struct series_patch *patch;
 	int rc = copy ? tree_mirror(from->tree, copy, err) : uspl_fail_nomem(err);
 
-	if (!rc && series)
-		rc = read_given(series, from->tree, &listed, err);
-	else if (!rc && source_package_is_quilt(to))
+	if (rc)
+		return rc;
+	/* What the user gives, by paths that hold wherever patch(1) runs. */
+	given = series ? realpath(series, NULL) : NULL;
+	if (series && !given)
+		return uspl_fail_errno(err, "cannot read '%s'", series);
+	if (given)
+		rc = series_read(given, from->tree, &listed, err);
+	else if (source_package_is_quilt(to))
 		rc = read_new_patches(from, to, &listed, err);
 	if (rc)
 		return rc;

@@ -9,6 +9,7 @@
 
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "create/package/changes.h"
 #include "create/package/source_package.h"
 #include "create/tree/work.h"
@@ -117,8 +118,7 @@ static int find_changes(struct package *package, const struct source_package *fr
 			return rc;
 	}
 	package->tree = strdup(from->tree);
-	if (asprintf(&package->origin, "%s %s", from->name, from->version) < 0)
-		package->origin = NULL;
+	package->origin = text_format("%s %s", from->name, from->version);
 	return package->tree && package->origin ? 0 : uspl_fail_nomem(err);
 }
 

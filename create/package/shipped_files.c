@@ -12,23 +12,23 @@
 #include "create/package/source_package.h"
 #include "create/tree/tree.h"
 
-/* A program or library for this processor: objects and what holds debugging information aren't. */
-static bool is_program(const char *path)
+static int add_program(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	Elf64_Ehdr header;
 
-	return fd >= 0 && !strstr(path, "/usr/lib/debug/") &&
-	       pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
-	       !memcmp(header.e_ident, ELFMAG, SELFMAG) && header.e_ident[EI_CLASS] == ELFCLASS64 &&
-	       header.e_machine == arch_native()->machine &&
-	       (header.e_type == ET_EXEC || header.e_type == ET_DYN);
-}
-
-static int add_program(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
-{
 	(void)st;
-	return !is_program(path) || strvec_add(ctx, path) ? 0 : uspl_fail_nomem(err);
+	/*
+	 * A program or library for this processor: neither objects nor what holds debugging
+	 * information.
+	 */
+	if (fd < 0 || strstr(path, "/usr/lib/debug/") ||
+	    pread(fd, &header, sizeof(header), 0) != sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_machine != arch_native()->machine ||
+	    (header.e_type != ET_EXEC && header.e_type != ET_DYN))
+		return 0;
+	return strvec_add(ctx, path) ? 0 : uspl_fail_nomem(err);
 }
 
 /* The files of an installed package, where it lies. */
@@ -63,33 +63,6 @@ static int fetch_one(const char *name, const char *version, const char *folder, 
 	return tree_walk(root, add_program, ret, err);
 }
 
-static int fetch_installed(const struct source_package *source, const dpkg_packages *installed,
-			   const char *folder, strvec *ret, bool *ret_any, struct uspl_err *err)
-{
-	const struct dpkg_package *package;
-
-	vec_for_each (installed, package) {
-		int rc;
-
-		if (strcmp(package->source, source->name) != 0 ||
-		    strcmp(package->source_version, source->version) != 0 ||
-		    !strcmp(package->arch, "all"))
-			continue;
-		*ret_any = true;
-		rc = fetch_one(package->name, package->version, folder, true, ret, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-/* "NAME deb SECTION PRIORITY arch=ARCH ...": has it programs for this processor? */
-static bool is_listed_deb(const char *line)
-{
-	return strstr(line, " deb ") &&
-	       (strstr(line, "arch=any") || strstr(line, "amd64") || strstr(line, "linux-any"));
-}
-
 /* By the .dsc file's Package-List (deb-src-control(5)). */
 static int fetch_listed(const struct source_package *source, const char *folder, strvec *ret,
 			struct uspl_err *err)
@@ -104,7 +77,12 @@ static int fetch_listed(const struct source_package *source, const char *folder,
 	while ((line = strsep(&rest, "\n")) && *line == ' ') {
 		int rc = 0;
 
-		if (!is_listed_deb(line))
+		/*
+		 * "NAME deb SECTION PRIORITY arch=ARCH ...": one with programs for this processor.
+		 */
+		if (!strstr(line, " deb ") ||
+		    (!strstr(line, "arch=any") && !strstr(line, "amd64") &&
+		     !strstr(line, "linux-any")))
 			continue;
 		line++;
 		line[strcspn(line, " ")] = '\0';
@@ -119,8 +97,20 @@ static int fetch_listed(const struct source_package *source, const char *folder,
 int shipped_files_fetch(const struct source_package *source, const dpkg_packages *installed,
 			const char *folder, strvec *ret, struct uspl_err *err)
 {
+	const struct dpkg_package *package;
 	bool any = false;
-	int rc = fetch_installed(source, installed, folder, ret, &any, err);
 
-	return rc || any ? rc : fetch_listed(source, folder, ret, err);
+	vec_for_each (installed, package) {
+		int rc;
+
+		if (strcmp(package->source, source->name) != 0 ||
+		    strcmp(package->source_version, source->version) != 0 ||
+		    !strcmp(package->arch, "all"))
+			continue;
+		any = true;
+		rc = fetch_one(package->name, package->version, folder, true, ret, err);
+		if (rc)
+			return rc;
+	}
+	return any ? 0 : fetch_listed(source, folder, ret, err);
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "create/tree/tree.h"
 #include "package/dpkg.h"
 
@@ -86,26 +87,14 @@ static int lacks_signature_only(const struct apt *apt, const char *word, const c
 	return 0;
 }
 
-static int fail_fetch(const char *name, const char *version, struct buf *errors,
-		      struct uspl_err *err)
-{
-	uspl_fail(err, USPL_E_FILE, "cannot fetch the source of %s %s: %.600s", name, version,
-		  dpkg_complaint(errors));
-	uspl_hint(err, "an archive keeps few versions of a package; snapshot.debian.org has all of "
-		       "Debian's, and can be added to apt's sources");
-	return -USPL_E_FILE;
-}
-
 /* *ret_damaged: not all of it could be had, but what is missing isn't needed. */
 static int fetch(struct apt *apt, const struct source_package *source, const char *folder,
 		 bool *ret_damaged, struct uspl_err *err)
 {
-	auto_free char *word = NULL;
+	auto_free char *word = text_format("%s=%s", source->name, source->version);
 
-	if (asprintf(&word, "%s=%s", source->name, source->version) < 0) {
-		word = NULL;
+	if (!word)
 		return uspl_fail_nomem(err);
-	}
 	for (;;) {
 		auto_buf struct buf errors = { 0 };
 		int rc, status = run_source(apt, "--download-only", word, folder, NULL, &errors,
@@ -117,7 +106,13 @@ static int fetch(struct apt *apt, const struct source_package *source, const cha
 			rc = lacks_signature_only(apt, word, folder, ret_damaged, err);
 			if (rc || *ret_damaged)
 				return rc;
-			return fail_fetch(source->name, source->version, &errors, err);
+			uspl_fail(err, USPL_E_FILE, "cannot fetch the source of %s %s: %.600s",
+				  source->name, source->version, dpkg_complaint(&errors));
+			uspl_hint(err,
+				  "an archive keeps few versions of a package; "
+				  "snapshot.debian.org has all of Debian's, and can be added to "
+				  "apt's sources");
+			return -USPL_E_FILE;
 		}
 		rc = apt_update(apt, err);
 		if (rc)
@@ -141,25 +136,6 @@ static int set_time(const char *path, const struct stat *st, void *ctx, struct u
 	return uspl_fail_errno(err, "cannot set the time of '%s'", path);
 }
 
-/*
- * dpkg-source leaves the files that it patches with the time of day, all the same one. By that of
- * the changelog they are as new to make, and the tree has the same times whenever it is unpacked: a
- * build that --prebuild has kept goes by these.
- */
-static int set_times(const char *tree, time_t since, struct uspl_err *err)
-{
-	auto_free char *changelog = file_join(tree, "debian/changelog");
-	struct written written = { .since = since };
-	struct stat st;
-
-	if (!changelog)
-		return uspl_fail_nomem(err);
-	if (stat(changelog, &st) < 0)
-		return uspl_fail_errno(err, "cannot read '%s'", changelog);
-	written.times[0] = written.times[1] = st.st_mtim;
-	return tree_walk(tree, set_time, &written, err);
-}
-
 static int unpack(const struct source_package *source, const char *dsc, bool damaged,
 		  struct uspl_err *err)
 {
@@ -171,13 +147,28 @@ static int unpack(const struct source_package *source, const char *dsc, bool dam
 			       damaged ? dsc : source->tree,
 			       damaged ? source->tree : NULL,
 			       NULL };
+	auto_free char *changelog = file_join(source->tree, "debian/changelog");
+	struct written written = { .since = since };
 	auto_buf struct buf errors = { 0 };
+	struct stat st;
 	int status = dpkg_run(argv, NULL, NULL, &errors, err);
 
 	if (status > 0)
 		return uspl_fail(err, USPL_E_FILE, "cannot unpack the source of %s %s: %.600s",
 				 source->name, source->version, dpkg_complaint(&errors));
-	return status ? status : set_times(source->tree, since, err);
+	if (status)
+		return status;
+	if (!changelog)
+		return uspl_fail_nomem(err);
+	/*
+	 * dpkg-source leaves the files that it patches with the time of day, all the same one. By
+	 * that of the changelog they are as new to make, and the tree has the same times whenever
+	 * it is unpacked: a build that --prebuild has kept goes by these.
+	 */
+	if (stat(changelog, &st) < 0)
+		return uspl_fail_errno(err, "cannot read '%s'", changelog);
+	written.times[0] = written.times[1] = st.st_mtim;
+	return tree_walk(source->tree, set_time, &written, err);
 }
 
 int source_package_fetch(struct apt *apt, const char *name, const char *version, const char *tree,

@@ -41,11 +41,6 @@ struct debdiff {
 	size_t same; /* so many patches are the same at the beginning of both */
 };
 
-static bool starts_with(const char *text, const char *start)
-{
-	return !strncmp(text, start, strlen(start));
-}
-
 static const char patches_folder[] = "debian/patches";
 
 const char *debdiff_below(const char *name, const char *folder)
@@ -54,14 +49,6 @@ const char *debdiff_below(const char *name, const char *folder)
 	const char *at = strstr(name, folder);
 
 	return at && at[len] == '/' && (at == name || at[-1] == '/') ? at + len + 1 : NULL;
-}
-
-static bool is_quilt(const char *tree)
-{
-	auto_free char *path = file_join(tree, "debian/source/format");
-	auto_buf struct buf text = { 0 };
-
-	return path && !file_read(path, &text, NULL) && starts_with(buf_str(&text), "3.0 (quilt)");
 }
 
 /* ---- the lists of patches ---- */
@@ -151,7 +138,8 @@ static int make_new_patches(const struct debdiff *debdiff, const char *package,
 
 		if (!name || !debdiff_below(name, patches_folder))
 			continue;
-		packaging.no_strip = starts_with(section->to ? section->to : "", patches_folder);
+		packaging.no_strip =
+			text_starts_with(section->to ? section->to : "", patches_folder);
 		buf_add(&text, section->start, len);
 	}
 	if (rc)
@@ -187,16 +175,6 @@ static int compare_lists(struct debdiff *debdiff, struct uspl_err *err)
 
 /* ---- patches that are only added ---- */
 
-static bool only_adds(const struct debdiff *debdiff)
-{
-	if (debdiff->same < debdiff->was.n)
-		return false;
-	for (size_t i = debdiff->same; i < debdiff->is.n; i++)
-		if (debdiff->is.items[i].option)
-			return false;
-	return true;
-}
-
 static int read_listed(const struct debdiff *debdiff, const struct series_patch *patch,
 		       struct buf *ret, struct uspl_err *err)
 {
@@ -204,19 +182,6 @@ static int read_listed(const struct debdiff *debdiff, const struct series_patch 
 		return uspl_fail(err, USPL_E_FILE, "'%s' adds '%s' to %s/series, but not the patch",
 				 debdiff->patch->name, listed_name(patch), patches_folder);
 	return file_read(patch->path, ret, err);
-}
-
-static int add_new_patches(const struct debdiff *debdiff, struct buf *ret, struct uspl_err *err)
-{
-	for (size_t i = debdiff->same; i < debdiff->is.n; i++) {
-		int rc = read_listed(debdiff, &debdiff->is.items[i], ret, err);
-
-		if (rc)
-			return rc;
-		if (ret->len && ret->data[ret->len - 1] != '\n')
-			buf_addstr(ret, "\n");
-	}
-	return ret->oom ? uspl_fail_nomem(err) : 0;
 }
 
 /* ---- patches that come, change and go ---- */
@@ -352,13 +317,22 @@ static int resolve_quilt(struct debdiff *debdiff, struct buf *ret, struct build 
 {
 	const char *name = debdiff->patch->name;
 	int rc = compare_lists(debdiff, err);
+	bool adds = debdiff->same == debdiff->was.n;
 
 	if (rc)
 		return rc;
-	if (only_adds(debdiff)) {
-		rc = add_new_patches(debdiff, ret, err);
-		if (rc)
-			return rc;
+	for (size_t i = debdiff->same; i < debdiff->is.n; i++)
+		adds &= !debdiff->is.items[i].option;
+	if (adds) {
+		for (size_t i = debdiff->same; i < debdiff->is.n; i++) {
+			rc = read_listed(debdiff, &debdiff->is.items[i], ret, err);
+			if (rc)
+				return rc;
+			if (ret->len && ret->data[ret->len - 1] != '\n')
+				buf_addstr(ret, "\n");
+		}
+		if (ret->oom)
+			return uspl_fail_nomem(err);
 		return build_note(notes, err, "of '%s' the patches count that it adds to %s/series",
 				  name, patches_folder);
 	}
@@ -486,19 +460,6 @@ static int resolve_spec(const struct debdiff *debdiff, struct buf *ret, size_t *
 
 /* ---- both ---- */
 
-static bool changes_patches(const section_list *sections)
-{
-	const struct section *section;
-
-	vec_for_each (sections, section) {
-		auto_free char *name = section_name(section);
-
-		if (name && debdiff_below(name, patches_folder))
-			return true;
-	}
-	return false;
-}
-
 bool debdiff_is_changelog(const char *name)
 {
 	const char *below = debdiff_below(name, "debian");
@@ -511,14 +472,25 @@ int debdiff_resolve(const struct build_paths *paths, const struct patch_file *pa
 		    struct build *notes, struct uspl_err *err)
 {
 	struct debdiff debdiff = { .paths = paths, .patch = patch, .sections = sections };
+	const struct section *section;
+	auto_free char *format = NULL;
+	auto_buf struct buf text = { 0 };
+	bool of_patches = false;
 	size_t n_spec = 0;
 	int rc;
 
 	*ret_kind = DEBDIFF_NONE;
+	vec_for_each (sections, section) {
+		auto_free char *name = section_name(section);
+
+		of_patches |= name && debdiff_below(name, patches_folder);
+	}
 	debdiff.folder = file_join(paths->work, "debdiff");
 	if (!debdiff.folder)
 		return uspl_fail_nomem(err);
-	if (is_quilt(paths->source) && changes_patches(sections)) {
+	format = file_join(paths->source, "debian/source/format");
+	if (of_patches && format && !file_read(format, &text, NULL) &&
+	    text_starts_with(buf_str(&text), "3.0 (quilt)")) {
 		*ret_kind = DEBDIFF_QUILT;
 		rc = resolve_quilt(&debdiff, ret, notes, err);
 	} else {

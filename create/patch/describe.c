@@ -7,20 +7,16 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "base/text.h"
 
 enum { MAX_DESCRIPTION = 200 };
-
-static bool starts_with(const char *text, const char *start)
-{
-	return !strncmp(text, start, strlen(start));
-}
 
 /* True where the words end and the diff begins. */
 static bool is_diff(const char *line)
 {
-	return starts_with(line, "--- ") || starts_with(line, "diff ") ||
-	       starts_with(line, "Index: ") || starts_with(line, "@@ ") ||
-	       starts_with(line, "---\n") || starts_with(line, "---\r\n");
+	return text_starts_with(line, "--- ") || text_starts_with(line, "diff ") ||
+	       text_starts_with(line, "Index: ") || text_starts_with(line, "@@ ") ||
+	       text_starts_with(line, "---\n") || text_starts_with(line, "---\r\n");
 }
 
 /* Without "Re: [PATCH v2 1/2] [list] " before it, as git am takes them off. */
@@ -46,28 +42,23 @@ static const char *strip_label(const char *line)
 
 	if (!strncasecmp(line, subject, strlen(subject)))
 		return strip_subject(line + strlen(subject));
-	if (!starts_with(line, description))
+	if (!text_starts_with(line, description))
 		return NULL;
 	line += strlen(description);
 	return line + strspn(line, " \t");
 }
 
-/* A mail's header goes on in lines that begin with a blank. */
-static size_t folded_len(const char *line, bool header)
-{
-	size_t len = strcspn(line, "\n");
-
-	while (header && line[len] && (line[len + 1] == ' ' || line[len + 1] == '\t') &&
-	       strspn(line + len + 1, " \t\r") < strcspn(line + len + 1, "\n"))
-		len += 1 + strcspn(line + len + 1, "\n");
-	return len && line[len - 1] == '\r' ? len - 1 : len;
-}
-
 static char *copy_line(const char *line, bool header)
 {
 	struct buf copy = { 0 };
-	size_t len = folded_len(line, header);
+	size_t len = strcspn(line, "\n");
 
+	/* A mail's header goes on in lines that begin with a blank. */
+	while (header && line[len] && (line[len + 1] == ' ' || line[len + 1] == '\t') &&
+	       strspn(line + len + 1, " \t\r") < strcspn(line + len + 1, "\n"))
+		len += 1 + strcspn(line + len + 1, "\n");
+	if (len && line[len - 1] == '\r')
+		len--;
 	/* Not in the middle of a character. */
 	if (len > MAX_DESCRIPTION)
 		for (len = MAX_DESCRIPTION; len && ((unsigned char)line[len] & 0xc0) == 0x80; len--)
@@ -85,23 +76,14 @@ static char *copy_line(const char *line, bool header)
 	return buf_take(&copy);
 }
 
-/* Behind what `git show` says of a commit before its words. */
-static const char *skip_commit(const char *text)
-{
-	if (!starts_with(text, "commit ") || strspn(text + 7, "0123456789abcdef") < 7)
-		return text;
-	while (*text && *text != '\n' && !is_diff(text)) {
-		text += strcspn(text, "\n");
-		text += *text == '\n';
-	}
-	return text;
-}
-
 char *describe_patch(const char *text)
 {
 	const char *first = NULL;
 
-	text = skip_commit(text);
+	/* What `git show` says of a commit before its words. */
+	if (text_starts_with(text, "commit ") && strspn(text + 7, "0123456789abcdef") >= 7)
+		while (*text && *text != '\n' && !is_diff(text))
+			text = text_next_line(text);
 	while (*text && !is_diff(text)) {
 		const char *labelled = strip_label(text);
 		size_t len = strcspn(text, "\r\n");
@@ -110,8 +92,7 @@ char *describe_patch(const char *text)
 			return copy_line(labelled, true);
 		if (!first && len > strspn(text, " \t"))
 			first = text;
-		text += strcspn(text, "\n");
-		text += *text == '\n';
+		text = text_next_line(text);
 	}
 	return copy_line(first ? first + strspn(first, " \t") : "", false);
 }

@@ -12,33 +12,13 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "create/patch/debdiff.h"
 #include "create/patch/lacking.h"
 #include "create/patch/patch.h"
 #include "create/patch/sections.h"
 #include "create/tree/build.h"
 #include "create/tree/paths.h"
-
-static bool starts_with(const char *text, const char *start)
-{
-	return text && !strncmp(text, start, strlen(start));
-}
-
-/* "a/NAME" and "b/NAME", as git and most people write: one folder is to be taken off. */
-static bool has_usual_folders(const struct section *section)
-{
-	bool old = starts_with(section->from, "a/"), new = starts_with(section->to, "b/");
-
-	return section->git || (old && new) || (old && section->is_gone) ||
-	       (new && section->is_new);
-}
-
-static bool exists(const char *tree, const char *name)
-{
-	auto_free char *path = file_join(tree, name);
-
-	return !path || access(path, F_OK) == 0;
-}
 
 /*
  * Looks under the name; where it isn't certain how many folders are to be taken off, also with some
@@ -47,15 +27,19 @@ static bool exists(const char *tree, const char *name)
 static bool is_in_tree(const char *tree, const struct patch_file *patch,
 		       const struct section *section, const char *name)
 {
+	bool is_old = section->from && text_starts_with(section->from, "a/");
+	bool is_new = section->to && text_starts_with(section->to, "b/");
 	bool any = patch_sets_strip(patch);
 
-	if (exists(tree, name))
+	if (file_is_in(tree, name))
 		return true;
-	if (!any && has_usual_folders(section))
+	/* "a/NAME" and "b/NAME", as git and most people write: one folder is to be taken off. */
+	if (!any && (section->git || (is_old && is_new) || (is_old && section->is_gone) ||
+		     (is_new && section->is_new)))
 		return false;
 	do {
 		name = strchr(name, '/');
-		if (name && exists(tree, ++name))
+		if (name && file_is_in(tree, ++name))
 			return true;
 	} while (name && any);
 	return false;
@@ -121,30 +105,10 @@ static int add_section(struct arrangement *arrangement, const section_list *sect
 	return rc;
 }
 
-static int note_left_out(const struct arrangement *arrangement, struct build *notes,
-			 struct uspl_err *err)
-{
-	const char *name = arrangement->patch->name;
-	int rc = 0;
-
-	if (arrangement->left_out.len) {
-		rc = build_note(notes, err, "left out of '%s', since the tree has no such file: %s",
-				name, buf_str(&arrangement->left_out));
-		if (rc)
-			return rc;
-	}
-	/* It is the version that the build has, and with it times, paths and options. */
-	if (arrangement->changelog && arrangement->kind == DEBDIFF_NONE)
-		return build_note(notes, err,
-				  "left out of '%s': debian/changelog, since the program that runs "
-				  "keeps its version",
-				  name);
-	return 0;
-}
-
 static int arrange(struct arrangement *arrangement, const char *text, const section_list *sections,
 		   struct buf *ret, struct build *notes, struct uspl_err *err)
 {
+	const char *name = arrangement->patch->name;
 	const struct section *section;
 	int rc = debdiff_resolve(arrangement->paths, arrangement->patch, sections,
 				 &arrangement->kept, &arrangement->kind, notes, err);
@@ -163,7 +127,19 @@ static int arrange(struct arrangement *arrangement, const char *text, const sect
 	buf_add(ret, buf_str(&arrangement->kept), arrangement->kept.len);
 	if (ret->oom || arrangement->kept.oom || arrangement->left_out.oom)
 		return uspl_fail_nomem(err);
-	return note_left_out(arrangement, notes, err);
+	if (arrangement->left_out.len) {
+		rc = build_note(notes, err, "left out of '%s', since the tree has no such file: %s",
+				name, buf_str(&arrangement->left_out));
+		if (rc)
+			return rc;
+	}
+	/* It is the version that the build has, and with it times, paths and options. */
+	if (arrangement->changelog && arrangement->kind == DEBDIFF_NONE)
+		return build_note(notes, err,
+				  "left out of '%s': debian/changelog, since the program that runs "
+				  "keeps its version",
+				  name);
+	return 0;
 }
 
 int diff_arrange(const struct patch_file *patch, const struct build_paths *paths, const char *text,

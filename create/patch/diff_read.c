@@ -8,16 +8,12 @@
 #include "create/patch/diff_read.h"
 
 #include "base/strmap.h"
+#include "base/text.h"
 #include "create/patch/mail.h"
 
 #include <string.h>
 
 #include "base/file.h"
-
-static bool starts_with(const char *text, const char *start)
-{
-	return !strncmp(text, start, strlen(start));
-}
 
 /* ---- names ---- */
 
@@ -79,9 +75,9 @@ static const char *const name_lines[] = {
 static int add_names(const char *line, struct strmap *names, struct uspl_err *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(name_lines); i++)
-		if (starts_with(line, name_lines[i]))
+		if (text_starts_with(line, name_lines[i]))
 			return add_name(line + strlen(name_lines[i]), "\t\r\n", names, err);
-	if (starts_with(line, "diff --git ")) {
+	if (text_starts_with(line, "diff --git ")) {
 		const char *second = strstr(line + 11, " b/");
 		const char *end = strchr(line, '\n');
 		int rc = add_name(line + 11, " \n", names, err);
@@ -111,7 +107,7 @@ static const char *parse_range(const char *p, char sign, unsigned long *ret_line
 
 static bool parse_hunk(const char *line, struct diff_hunk *ret)
 {
-	if (!starts_with(line, "@@ "))
+	if (!text_starts_with(line, "@@ "))
 		return false;
 	line = parse_range(line + 3, '-', &ret->before);
 	return line && parse_range(line, '+', &ret->after);
@@ -140,14 +136,6 @@ static const char *const changes[] = {
 	"rename from ", "copy from ", "new file mode ", "deleted file mode ", "old mode ",
 };
 
-static bool is_change(const char *line)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(changes); i++)
-		if (starts_with(line, changes[i]))
-			return true;
-	return false;
-}
-
 /* What a diff says of a file that isn't text, and that it holds in no form that is of use. */
 bool diff_is_binary(const char *line)
 {
@@ -155,8 +143,8 @@ bool diff_is_binary(const char *line)
 
 	if (end > line && end[-1] == '\r')
 		end--;
-	return starts_with(line, "GIT binary patch") ||
-	       (starts_with(line, "Binary files ") && end - line > 7 &&
+	return text_starts_with(line, "GIT binary patch") ||
+	       (text_starts_with(line, "Binary files ") && end - line > 7 &&
 		!strncmp(end - 7, " differ", 7));
 }
 
@@ -180,14 +168,13 @@ static int read_contents(const char *text, struct contents *ret, struct uspl_err
 			ret->change = true;
 		} else {
 			rc = add_names(text, &ret->names, err);
-			ret->change |= is_change(text);
-			if (starts_with(text, "diff --git "))
+			ret->change |= TEXT_STARTS_WITH_ONE_OF(text, changes);
+			if (text_starts_with(text, "diff --git "))
 				git = text;
 			if (!ret->binary && diff_is_binary(text))
 				ret->binary = git ? git : text;
 		}
-		text += strcspn(text, "\n");
-		text += *text == '\n';
+		text = text_next_line(text);
 		if (rc)
 			return rc;
 	}

@@ -21,49 +21,26 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "create/patch/sections.h"
 #include "create/tree/tree.h"
 
-static bool exists(const char *tree, const char *name)
+bool lacking_matters(const char *tree, const char *name)
 {
-	auto_free char *path = file_join(tree, name);
-
-	return !path || access(path, F_OK) == 0;
-}
-
-/* What generators of sources read. */
-static bool is_generators(const char *name)
-{
-	static const char *const suffixes[] = {
+	static const char *const of_generators[] = {
 		"y",  "yy",    "ypp",   "l",    "ll",  "lpp", "re",
 		"rl", "gperf", "proto", "vala", "pyx", "asm", "cu",
 	};
 	const char *dot = strrchr(name, '.');
-
-	for (size_t i = 0; dot && i < ARRAY_SIZE(suffixes); i++)
-		if (!strcmp(dot + 1, suffixes[i]))
-			return true;
-	return false;
-}
-
-/* configure.ac, Makefile.am: is there what is made of it? */
-static bool is_made_of(const char *tree, const char *name)
-{
-	const char *dot = strrchr(name, '.');
 	auto_free char *made = NULL;
 
+	if (tree_is_source(file_basename(name)) || (dot && TEXT_IS_ONE_OF(dot + 1, of_generators)))
+		return true;
 	if (!dot || (strcmp(dot, ".am") != 0 && strcmp(dot, ".ac") != 0))
 		return false;
-	if (asprintf(&made, "%.*s%s", (int)(dot - name), name, dot[2] == 'm' ? ".in" : "") < 0) {
-		made = NULL;
-		return true;
-	}
-	return exists(tree, made);
-}
-
-bool lacking_matters(const char *tree, const char *name)
-{
-	return tree_is_source(file_basename(name)) || is_generators(name) || is_made_of(tree, name);
+	/* configure.ac, Makefile.am: is there what is made of it? */
+	made = text_format("%.*s%s", (int)(dot - name), name, dot[2] == 'm' ? ".in" : "");
+	return !made || file_is_in(tree, made);
 }
 
 /* ---- a source that the tree lacks ---- */
@@ -83,43 +60,22 @@ static int refuse(const struct lacking *lacking, const char *why, const char *wh
 	return -USPL_E_UNSUPPORTED;
 }
 
-/* Refuses a source whose folder is there; the root is. */
-static int check_folder(const struct lacking *lacking, struct uspl_err *err)
-{
-	const char *base = file_basename(lacking->name);
-	auto_free char *folder = strndup(lacking->name, (size_t)(base - lacking->name));
-
-	if (!folder)
-		return uspl_fail_nomem(err);
-	if (*folder)
-		folder[strlen(folder) - 1] = '\0';
-	return !*folder || exists(lacking->tree, folder)
-		       ? refuse(lacking, "has its folder,", *folder ? folder : ".", err)
-		       : 0;
-}
-
-static bool is_in_diff(const struct lacking *lacking, const char *path)
-{
-	const struct section *section;
-
-	vec_for_each (lacking->sections, section) {
-		auto_free char *name = section_name(section);
-
-		if (name && !strcmp(name, path))
-			return true;
-	}
-	return false;
-}
-
 static int check_elsewhere(const char *path, const struct stat *st, void *ctx, struct uspl_err *err)
 {
 	const struct lacking *lacking = ctx;
 	const char *name = path + strlen(lacking->tree) + 1;
+	const struct section *section;
 
 	(void)st;
-	if (strcmp(file_basename(name), file_basename(lacking->name)) != 0 ||
-	    is_in_diff(lacking, name))
+	if (strcmp(file_basename(name), file_basename(lacking->name)) != 0)
 		return 0;
+	/* The diff itself may change that one. */
+	vec_for_each (lacking->sections, section) {
+		auto_free char *own = section_name(section);
+
+		if (own && !strcmp(own, name))
+			return 0;
+	}
 	return refuse(lacking, "has a file of this name,", name, err);
 }
 
@@ -150,7 +106,7 @@ static int check_named(const struct lacking *lacking, struct uspl_err *err)
 		auto_free char *name = section_name(section);
 		const char *hunks = section_hunks(section);
 
-		if (!name || !hunks || !exists(lacking->tree, name))
+		if (!name || !hunks || !file_is_in(lacking->tree, name))
 			continue;
 		if (has_word(hunks, section->end, stem))
 			return refuse(lacking, "the diff names it in", name, err);
@@ -158,32 +114,34 @@ static int check_named(const struct lacking *lacking, struct uspl_err *err)
 	return 0;
 }
 
-/* Is a source of the diff in the tree, so that names are known to be taken apart the right way? */
-static bool is_anchored(const struct lacking *lacking)
-{
-	const struct section *section;
-
-	vec_for_each (lacking->sections, section) {
-		auto_free char *name = section_name(section);
-
-		if (name && tree_is_source(file_basename(name)) && exists(lacking->tree, name))
-			return true;
-	}
-	return false;
-}
-
 int lacking_check(const char *tree, const char *diff, const char *name,
 		  const section_list *sections, bool *ret_leave_out, struct uspl_err *err)
 {
 	struct lacking lacking = { tree, diff, name, sections };
+	auto_free char *folder = strndup(name, (size_t)(file_basename(name) - name));
+	const struct section *section;
+	bool anchored = false;
 	int rc;
 
-	*ret_leave_out = is_anchored(&lacking);
-	if (!*ret_leave_out)
+	/*
+	 * With a source of the diff in the tree, names are known to be taken apart the right way.
+	 */
+	vec_for_each (sections, section) {
+		auto_free char *own = section_name(section);
+
+		anchored |= own && tree_is_source(file_basename(own)) && file_is_in(tree, own);
+	}
+	*ret_leave_out = anchored;
+	if (!anchored)
 		return 0;
-	rc = check_folder(&lacking, err);
-	if (rc)
-		return rc;
+	if (!folder)
+		return uspl_fail_nomem(err);
+	/* A source whose folder is there is refused; the root is. */
+	if (!*folder)
+		return refuse(&lacking, "has its folder,", ".", err);
+	folder[strlen(folder) - 1] = '\0';
+	if (file_is_in(tree, folder))
+		return refuse(&lacking, "has its folder,", folder, err);
 	rc = tree_walk(tree, check_elsewhere, &lacking, err);
 	if (rc)
 		return rc;

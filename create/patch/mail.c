@@ -192,14 +192,6 @@ static bool take_field(const char *line, const char *end, const char *name, char
 	return *place;
 }
 
-static void keep_field(const char *line, const char *end, struct buf *ret)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(dropped); i++)
-		if (!strncasecmp(line, dropped[i], strlen(dropped[i])))
-			return;
-	buf_add(ret, line, (size_t)(end - line));
-}
-
 /* Reads the fields; *ret_body is what follows the empty line. False: it is no header. */
 static bool read_header(const char *p, const char *end, struct header *ret, const char **ret_body)
 {
@@ -207,6 +199,7 @@ static bool read_header(const char *p, const char *end, struct header *ret, cons
 
 	while (p < end && !is_blank_line(p, end)) {
 		const char *next = next_line(p, end);
+		bool keep = true;
 
 		if (!is_field(p, end))
 			return false;
@@ -216,7 +209,10 @@ static bool read_header(const char *p, const char *end, struct header *ret, cons
 		    !take_field(p, next, "Content-Transfer-Encoding", &ret->encoding) ||
 		    !take_field(p, next, "Content-Type", &ret->type))
 			return false;
-		keep_field(p, next, &ret->others);
+		for (size_t i = 0; i < ARRAY_SIZE(dropped); i++)
+			keep &= strncasecmp(p, dropped[i], strlen(dropped[i])) != 0;
+		if (keep)
+			buf_add(&ret->others, p, (size_t)(next - p));
 		fields++;
 		p = next;
 	}
@@ -313,46 +309,29 @@ static bool is_envelope(const char *line, const char *end)
 	       isdigit((unsigned char)colon[1]) && colon[3] == ':';
 }
 
-/* Where the mail ends that begins here: at the next one's envelope. */
-static const char *mail_end(const char *p, const char *end)
-{
-	const char *line = next_line(p, end);
-
-	while (line < end && !(is_envelope(line, end) && (line[-1] == '\n')))
-		line = next_line(line, end);
-	return line;
-}
-
-static bool is_encoded(const struct header *header)
-{
-	return (header->subject && strstr(header->subject, "=?")) ||
-	       starts_with(header->encoding, "quoted-printable") ||
-	       starts_with(header->encoding, "base64") || starts_with(header->type, "multipart/");
-}
-
-static void add_header(const struct header *header, struct buf *ret)
-{
-	buf_add(ret, buf_str(&header->others), header->others.len);
-	if (header->subject) {
-		buf_addstr(ret, "Subject:");
-		buf_addstr(ret, *header->subject == ' ' ? "" : " ");
-		add_subject(header->subject, ret);
-		while (ret->data && isspace((unsigned char)ret->data[ret->len - 1]))
-			ret->data[--ret->len] = '\0';
-		buf_addstr(ret, "\n");
-	}
-	buf_addstr(ret, "\n");
-}
-
 /* False if it is no mail, or one that was sent as it was written; nothing was appended then. */
 static bool add_mail(const char *p, const char *end, struct buf *ret)
 {
 	struct header header = { 0 };
 	const char *start = is_envelope(p, end) ? next_line(p, end) : p, *body = start;
-	bool is = read_header(start, end, &header, &body) && is_encoded(&header);
+	bool is =
+		read_header(start, end, &header, &body) &&
+		((header.subject && strstr(header.subject, "=?")) ||
+		 starts_with(header.encoding, "quoted-printable") ||
+		 starts_with(header.encoding, "base64") || starts_with(header.type, "multipart/"));
 
+	if (is)
+		buf_add(ret, buf_str(&header.others), header.others.len);
+	if (is && header.subject) {
+		buf_addstr(ret, "Subject:");
+		buf_addstr(ret, *header.subject == ' ' ? "" : " ");
+		add_subject(header.subject, ret);
+		while (ret->data && isspace((unsigned char)ret->data[ret->len - 1]))
+			ret->data[--ret->len] = '\0';
+		buf_addstr(ret, "\n");
+	}
 	if (is) {
-		add_header(&header, ret);
+		buf_addstr(ret, "\n");
 		add_body(&header, body, end, 0, ret);
 	}
 	header_release(&header);
@@ -364,7 +343,11 @@ int mail_decode(const char *text, size_t len, struct buf *ret, struct uspl_err *
 	const char *end = text + len;
 
 	for (const char *p = text; p < end;) {
-		const char *next = is_envelope(p, end) ? mail_end(p, end) : end;
+		const char *next = is_envelope(p, end) ? next_line(p, end) : end;
+
+		/* A mail ends at the next one's envelope. */
+		while (next < end && !(is_envelope(next, end) && next[-1] == '\n'))
+			next = next_line(next, end);
 
 		if (!add_mail(p, next, ret))
 			buf_add(ret, p, (size_t)(next - p));

@@ -9,16 +9,12 @@
 #include <string.h>
 
 #include "base/subprocess.h"
-
-static bool starts_with(const char *text, const char *start)
-{
-	return !strncmp(text, start, strlen(start));
-}
+#include "base/text.h"
 
 bool patch_sets_strip(const struct patch_file *patch)
 {
-	return patch->option &&
-	       (starts_with(patch->option, "-p") || starts_with(patch->option, "--strip"));
+	return patch->option && (text_starts_with(patch->option, "-p") ||
+				 text_starts_with(patch->option, "--strip"));
 }
 
 static int run_patch(const char *tree, const struct patch_file *patch, struct buf *out,
@@ -50,43 +46,37 @@ static const char *const reasons[] = {
 	"Refusing", "dangerous",
 };
 
-static bool is_reason(const char *line)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
-		if (strstr(line, reasons[i]))
-			return true;
-	return false;
-}
-
-/* Our messages have no full stop, patch's do. */
-static size_t reason_len(const char *reason)
-{
-	size_t len = strlen(reason);
-
-	return len && reason[len - 1] == '.' ? len - 1 : len;
-}
-
 /* Goes through the output line by line: the last file named, the first reason after it. */
 static int explain(char *out, const char *name, struct uspl_err *err)
 {
 	const char *file = NULL, *reason = NULL;
 	char *state = NULL;
+	int len;
 
 	for (char *line = strtok_r(out, "\n", &state); line; line = strtok_r(NULL, "\n", &state)) {
-		bool named =
-			starts_with(line, "checking file ") || starts_with(line, "patching file ");
+		bool named = text_starts_with(line, "checking file ") ||
+			     text_starts_with(line, "patching file ");
+		bool says = false;
+
+		for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+			says |= strstr(line, reasons[i]) != NULL;
 
 		if (!reason && named)
 			file = line + strlen("checking file ");
-		else if (!reason && is_reason(line))
-			reason = starts_with(line, "patch: **** ") ? line + 12 : line;
-		else if (reason && strstr(reason, "can't find file") && starts_with(line, "|+++ "))
+		else if (!reason && says)
+			reason = text_starts_with(line, "patch: **** ") ? line + 12 : line;
+		else if (reason && strstr(reason, "can't find file") &&
+			 text_starts_with(line, "|+++ "))
 			file = line + 5;
 	}
 	if (!reason)
 		reason = "patch gives no reason";
+	/* Our messages have no full stop, patch's do. */
+	len = (int)strlen(reason);
+	if (len && reason[len - 1] == '.')
+		len--;
 	uspl_fail(err, USPL_E_BUILD, "'%s' doesn't apply: %s%s%.*s", name, file ? file : "",
-		  file ? ": " : "", (int)reason_len(reason), reason);
+		  file ? ": " : "", len, reason);
 	uspl_hint(err, "is it a diff of this very source? --patch-opt=-pN tells how many leading "
 		       "folders to take off its names, --source=FOLDER where they start");
 	return -USPL_E_BUILD;

@@ -100,20 +100,6 @@ int patched_renumber(const struct build_paths *paths, const struct strmap *origi
 	return 0;
 }
 
-/* Writes the files as the diffs left them. */
-static int patched_restore(const plain_files *plain, struct uspl_err *err)
-{
-	const struct plain_file *file;
-
-	vec_for_each (plain, file) {
-		int rc = tree_rewrite(file->path, &file->text, err);
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 int patched_take_out(plain_files *plain, struct uspl_err *err)
 {
 	struct plain_file *file;
@@ -185,14 +171,21 @@ void patched_release(plain_files *plain)
 
 int patched_give_up(struct numbering *numbering, struct uspl_err *err)
 {
-	struct compiled_file *file;
-	int rc = patched_restore(&numbering->plain, err);
+	struct compiled_file *compiled;
+	const struct plain_file *file;
 
-	vec_for_each (&numbering->compiled, file) {
-		file->kept.lost = file->kept.moved;
-		file->kept.foreign = true;
+	vec_for_each (&numbering->compiled, compiled) {
+		compiled->kept.lost = compiled->kept.moved;
+		compiled->kept.foreign = true;
 	}
-	return rc;
+	/* The files as the diffs left them. */
+	vec_for_each (&numbering->plain, file) {
+		int rc = tree_rewrite(file->path, &file->text, err);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 void patched_release_numbering(struct numbering *numbering)

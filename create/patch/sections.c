@@ -7,43 +7,25 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "create/patch/diff_read.h"
-
-static bool starts_with(const char *text, const char *start)
-{
-	return !strncmp(text, start, strlen(start));
-}
-
-static const char *next_line(const char *line)
-{
-	line += strcspn(line, "\n");
-	return line + (*line == '\n');
-}
-
-/* Does a section begin with this line? */
-static bool begins_section(const char *line, const struct section *section)
-{
-	if (starts_with(line, "diff ") || starts_with(line, "Index: "))
-		return true;
-	return starts_with(line, "--- ") && starts_with(next_line(line), "+++ ") &&
-	       (!section || section->from);
-}
 
 static void note_line(struct section *section, const char *line)
 {
-	if (starts_with(line, "--- "))
+	if (text_starts_with(line, "--- "))
 		section->from = line + 4;
-	else if (starts_with(line, "+++ "))
+	else if (text_starts_with(line, "+++ "))
 		section->to = line + 4;
-	else if (starts_with(line, "diff --git "))
+	else if (text_starts_with(line, "diff --git "))
 		section->git = line + 11;
-	section->is_new |= starts_with(line, "--- /dev/null") || starts_with(line, "new file mode");
-	section->is_gone |=
-		starts_with(line, "+++ /dev/null") || starts_with(line, "deleted file mode");
+	section->is_new |=
+		text_starts_with(line, "--- /dev/null") || text_starts_with(line, "new file mode");
+	section->is_gone |= text_starts_with(line, "+++ /dev/null") ||
+			    text_starts_with(line, "deleted file mode");
 	/* diff -N gives a file that isn't there a time, not the name /dev/null. */
-	section->is_new |= starts_with(line, "@@ -0,0 ");
-	section->is_gone |=
-		starts_with(line, "@@ -") && starts_with(line + strcspn(line, "+\n"), "+0,0 @@");
+	section->is_new |= text_starts_with(line, "@@ -0,0 ");
+	section->is_gone |= text_starts_with(line, "@@ -") &&
+			    text_starts_with(line + strcspn(line, "+\n"), "+0,0 @@");
 	section->binary |= diff_is_binary(line);
 }
 
@@ -52,10 +34,16 @@ int sections_split(const char *text, section_list *ret, struct uspl_err *err)
 	struct section *section = NULL;
 	struct diff_hunk hunk = { 0, 0 };
 
-	for (const char *line = text; *line; line = next_line(line)) {
+	for (const char *line = text; *line; line = text_next_line(line)) {
+		bool begins = text_starts_with(line, "diff ") || text_starts_with(line, "Index: ");
+
 		if (diff_in_hunk(&hunk, line))
 			continue;
-		if (begins_section(line, section)) {
+		/* Not every diff has such a line. */
+		if (!section || section->from)
+			begins |= text_starts_with(line, "--- ") &&
+				  text_starts_with(text_next_line(line), "+++ ");
+		if (begins) {
 			if (section)
 				section->end = line;
 			section = vec_push(ret);
@@ -115,7 +103,7 @@ void section_lines(const struct section *section, char sign, struct buf *ret)
 {
 	struct diff_hunk hunk = { 0, 0 };
 
-	for (const char *line = section->start; line < section->end; line = next_line(line))
+	for (const char *line = section->start; line < section->end; line = text_next_line(line))
 		if (diff_in_hunk(&hunk, line) && *line == sign)
-			buf_add(ret, line + 1, (size_t)(next_line(line) - line) - 1);
+			buf_add(ret, line + 1, (size_t)(text_next_line(line) - line) - 1);
 }

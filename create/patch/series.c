@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 static const char blanks[] = " \t\r\f\v";
 
@@ -24,30 +25,6 @@ static int add_patch(series_patches *patches, const char *folder, const char *na
 }
 
 /* ---- what quilt has applied ---- */
-
-/* True if one of the lines of a text is this name. */
-static bool has_line(const char *text, const char *name)
-{
-	size_t len = strlen(name);
-
-	while (*text) {
-		size_t line = strcspn(text, "\n");
-
-		if (line == len && !strncmp(text, name, len))
-			return true;
-		text += line + (text[line] == '\n');
-	}
-	return false;
-}
-
-static int read_applied(const char *source, struct buf *ret, struct uspl_err *err)
-{
-	auto_free char *path = file_join(source, ".pc/applied-patches");
-
-	if (!path)
-		return uspl_fail_nomem(err);
-	return access(path, F_OK) == 0 ? file_read(path, ret, err) : 0;
-}
 
 /* ---- a series file ---- */
 
@@ -73,7 +50,7 @@ static int add_line(struct series_file *file, char *line, series_patches *patche
 	else if (option && (strncmp(option, "-p", 2) || (more && *more != '#')))
 		return uspl_fail(err, USPL_E_FILE, "'%s': '%s' has an option other than -p",
 				 file->path, name);
-	if (has_line(buf_str(&file->applied), name)) {
+	if (text_has_word(buf_str(&file->applied), '\n', name)) {
 		file->n_applied++;
 		return 0;
 	}
@@ -107,10 +84,13 @@ static int add_lines(struct series_file *file, series_patches *patches, struct u
 static int read_file(const char *path, const char *source, series_patches *patches,
 		     struct uspl_err *err)
 {
+	auto_free char *applied = file_join(source, ".pc/applied-patches");
 	struct series_file file = { .path = path };
 	const char *name;
-	int rc = read_applied(source, &file.applied, err);
+	int rc = applied ? 0 : uspl_fail_nomem(err);
 
+	if (applied && access(applied, F_OK) == 0)
+		rc = file_read(applied, &file.applied, err);
 	name = file_basename(path);
 	file.folder = name > path ? strndup(path, (size_t)(name - path) - 1) : strdup(".");
 	if (!rc)

@@ -21,6 +21,7 @@
 
 #include "base/file.h"
 #include "base/subprocess.h"
+#include "base/text.h"
 
 /* Longer names don't fit the shadow variable's (USPL_SHADOW_NAME_MAX). */
 enum { NAME_MAX_LEN = 48 };
@@ -65,17 +66,8 @@ static char *beside(const struct build_unit *unit, const char *suffix)
 {
 	const char *kept = strstr(unit->post_obj, ".kept.o");
 	size_t len = kept ? (size_t)(kept - unit->post_obj) : strlen(unit->post_obj);
-	char *path;
 
-	return asprintf(&path, "%.*s%s", (int)len, unit->post_obj, suffix) < 0 ? NULL : path;
-}
-
-/* Was it compiled after the patch, in a way that can be repeated? */
-static bool can_repeat(const struct build_unit *unit)
-{
-	auto_free char *script = unit->post_obj ? beside(unit, ".again") : NULL;
-
-	return script && access(script, R_OK) == 0;
+	return text_format("%.*s%s", (int)len, unit->post_obj, suffix);
 }
 
 /* Compiles once more, with more options; the compiler's status, or a failure. */
@@ -144,10 +136,8 @@ static int build_plugin(struct work *work, const struct build_unit *unit, struct
 	rc = ask(unit, "-print-file-name=plugin", &folder, err);
 	if (rc)
 		return rc;
-	if (asprintf(&header, "%s/include/gcc-plugin.h", buf_str(&folder)) < 0)
-		header = NULL;
-	if (asprintf(&include, "-I%s/include", buf_str(&folder)) < 0)
-		include = NULL;
+	header = text_format("%s/include/gcc-plugin.h", buf_str(&folder));
+	include = text_format("-I%s/include", buf_str(&folder));
 	if (!header || !include)
 		return uspl_fail_nomem(err);
 	if (access(header, R_OK) < 0)
@@ -213,10 +203,8 @@ static int run_plugin(struct work *work, const struct build_unit *unit, const ch
 	auto_buf struct buf output = { 0 };
 	int status;
 
-	if (asprintf(&plugin, "-fplugin=%s", work->plugin) < 0)
-		plugin = NULL;
-	if (asprintf(&spec, "-fplugin-arg-keep_layout-spec=%s", work->spec) < 0)
-		spec = NULL;
+	plugin = text_format("-fplugin=%s", work->plugin);
+	spec = text_format("-fplugin-arg-keep_layout-spec=%s", work->spec);
 	if (facts && asprintf(&told, "-fplugin-arg-keep_layout-facts=%s", facts) < 0)
 		told = NULL;
 	if (!plugin || !spec || !told)
@@ -242,26 +230,6 @@ static int run_plugin(struct work *work, const struct build_unit *unit, const ch
 	return file_read(facts, ret, err);
 }
 
-static struct found *find(struct work *work, const char *name)
-{
-	struct found *found;
-
-	vec_for_each (&work->types, found)
-		if (!strcmp(found->type->name, name))
-			return found;
-	return NULL;
-}
-
-/* A place as the compiler names it, as people do. */
-static const char *short_place(const struct work *work, const char *place)
-{
-	size_t len = strlen(work->folder);
-
-	if (strncmp(place, work->folder, len) || strncmp(place + len, "/tree/", 6))
-		return place;
-	return place + len + 6;
-}
-
 static bool is_user(const struct found *found, const struct build_unit *unit)
 {
 	const struct build_unit *const *user;
@@ -272,22 +240,21 @@ static bool is_user(const struct found *found, const struct build_unit *unit)
 	return false;
 }
 
-static int add_user(struct found *found, const struct build_unit *unit, struct uspl_err *err)
-{
-	const struct build_unit **user = is_user(found, unit) ? NULL : vec_push(&found->users);
-
-	if (user)
-		*user = unit;
-	return is_user(found, unit) ? 0 : uspl_fail_nomem(err);
-}
-
 /* Takes in one line of facts: its words are ended by '\0'. */
 static int take_fact(struct work *work, const struct build_unit *unit, char *const words[4],
 		     struct uspl_err *err)
 {
-	struct found *found = words[1] ? find(work, words[1]) : NULL;
-	const char *place = words[2] ? short_place(work, words[2]) : "";
+	const char *place = words[2] ? words[2] : "";
+	size_t len = strlen(work->folder);
+	const struct build_unit **user;
+	struct found *found = NULL, *type;
 
+	vec_for_each (&work->types, type)
+		if (!found && words[1] && !strcmp(type->type->name, words[1]))
+			found = type;
+	/* A place as the compiler names it, as people do. */
+	if (!strncmp(place, work->folder, len) && !strncmp(place + len, "/tree/", 6))
+		place += len + 6;
 	if (!found || !words[0])
 		return uspl_fail(err, USPL_E_BUG, "the plugin says '%s'", words[0]);
 	if (!strcmp(words[0], "sees") && words[2])
@@ -315,7 +282,13 @@ static int take_fact(struct work *work, const struct build_unit *unit, char *con
 			    "gets it has to do with zero bytes, and undo keeps what it leads to",
 			    place, words[3] ? words[3] : "", found->type->name);
 	}
-	return strcmp(words[0], "uses") != 0 ? 0 : add_user(found, unit, err);
+	if (strcmp(words[0], "uses") != 0 || is_user(found, unit))
+		return 0;
+	user = vec_push(&found->users);
+	if (!user)
+		return uspl_fail_nomem(err);
+	*user = unit;
+	return 0;
 }
 
 static int take_facts(struct work *work, const struct build_unit *unit, struct buf *facts,
@@ -409,19 +382,6 @@ static int write_header(struct work *work, const struct build_unit *unit, char *
 	return 0;
 }
 
-/* *ret: the source knows one of the structures. */
-static int scan_unit(struct work *work, const struct build_unit *unit, bool *ret,
-		     struct uspl_err *err)
-{
-	auto_buf struct buf facts = { 0 };
-	int rc = run_plugin(work, unit, NULL, NULL, &facts, err);
-
-	if (rc)
-		return rc;
-	*ret = facts.len;
-	return take_facts(work, unit, &facts, err);
-}
-
 /* Another object takes the place of the unit's. */
 static int keep_unit(struct work *work, struct build_unit *unit, struct uspl_err *err)
 {
@@ -491,17 +451,6 @@ static int choose_definer(const struct build *build, struct found *found, struct
 			 find_link_without(build, found, first)->path);
 }
 
-static void say_what_is_kept(const struct work *work)
-{
-	const struct found *found;
-
-	vec_for_each (&work->types, found)
-		report_warn(work->report,
-			    "'struct %s' keeps its form, with '%s' in a shadow variable: all "
-			    "zero in objects that exist already",
-			    found->type->name, buf_str(&found->type->members));
-}
-
 int shadow_auto_compile(struct build *build, const char *folder, struct report *report,
 			struct uspl_err *err)
 {
@@ -521,15 +470,22 @@ int shadow_auto_compile(struct build *build, const char *folder, struct report *
 			linked[*index] = true;
 	for (size_t i = 0; i < build->units.n; i++) {
 		struct build_unit *unit = &build->units.items[i];
+		auto_free char *script = unit->post_obj ? beside(unit, ".again") : NULL;
+		auto_buf struct buf facts = { 0 };
 
-		if (!linked[i] || !can_repeat(unit))
+		/* Only what was compiled after the patch, in a way that can be repeated. */
+		if (!linked[i] || !script || access(script, R_OK) < 0)
 			continue;
 		if (!work.plugin) {
 			rc = build_plugin(&work, unit, err);
 			if (rc)
 				return rc;
 		}
-		rc = scan_unit(&work, unit, &sees[i], err);
+		rc = run_plugin(&work, unit, NULL, NULL, &facts, err);
+		if (rc)
+			return rc;
+		sees[i] = facts.len; /* it knows one of the structures */
+		rc = take_facts(&work, unit, &facts, err);
 		if (rc)
 			return rc;
 	}
@@ -547,6 +503,10 @@ int shadow_auto_compile(struct build *build, const char *folder, struct report *
 		if (rc)
 			return rc;
 	}
-	say_what_is_kept(&work);
+	vec_for_each (&work.types, found)
+		report_warn(report,
+			    "'struct %s' keeps its form, with '%s' in a shadow variable: all zero "
+			    "in objects that exist already",
+			    found->type->name, buf_str(&found->type->members));
 	return 0;
 }

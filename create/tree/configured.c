@@ -18,6 +18,7 @@
 
 #include "base/file.h"
 #include "base/path.h"
+#include "base/text.h"
 
 static const char cache_name[] = "CMakeCache.txt";
 
@@ -49,13 +50,6 @@ static char *value_of(const char *text, const char *key, const char *ends)
 	return strndup(at, strcspn(at, ends));
 }
 
-static bool is_in(const char *path, const char *folder)
-{
-	size_t len = strlen(folder);
-
-	return !strncmp(path, folder, len) && (!path[len] || path[len] == '/');
-}
-
 /*
  * Appends the text with the user's tree renamed to the copy. named: a folder of it as the text
  * calls it, which may be by way of symbolic links. False if it isn't one of that tree: then the
@@ -67,14 +61,14 @@ static bool move(const struct build_paths *paths, const struct buf *text, const 
 	auto_free char *real = named ? realpath(named, NULL) : NULL;
 	auto_free char *copy = NULL;
 	auto_buf struct buf once = { 0 };
-	bool ours = real && is_in(real, paths->source);
+	size_t len = strlen(paths->source);
 
-	if (!ours) {
+	if (!real || strncmp(real, paths->source, len) || (real[len] && real[len] != '/')) {
 		buf_add(ret, buf_str(text), text->len);
 		return false;
 	}
-	if (asprintf(&copy, "%s%s", paths->tree, real + strlen(paths->source)) < 0) {
-		copy = NULL;
+	copy = text_format("%s%s", paths->tree, real + len);
+	if (!copy) {
 		ret->oom = true;
 		return true;
 	}
@@ -144,10 +138,9 @@ static int adapt_cache(struct adaption *adaption, const char *path, struct uspl_
 	add_folder(adaption->commands, path);
 	buf_addstr(adaption->commands, "&& ");
 	/* What cmake noted of the compiler beside its cache goes: cmake would compare the two. */
-	if (asprintf(&notes, "%.*sCMakeFiles", (int)(file_basename(path) - path), path) < 0) {
-		notes = NULL;
+	notes = text_format("%.*sCMakeFiles", (int)(file_basename(path) - path), path);
+	if (!notes)
 		return uspl_fail_nomem(err);
-	}
 	rc = file_remove_tree(notes, err);
 	if (rc)
 		return rc;

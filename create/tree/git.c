@@ -89,17 +89,6 @@ int git_copy(const struct build_paths *paths, struct uspl_err *err)
 	return 0;
 }
 
-static void become_git(const char *tree, const char *path)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 &&
-	    dup2(null, STDERR_FILENO) >= 0)
-		execlp("git", "git", "-C", tree, "update-index", "--assume-unchanged", "--", path,
-		       (char *)NULL);
-	_exit(127);
-}
-
 void git_hide_changes(const struct build_paths *paths, const strvec *patched)
 {
 	auto_free char *index = file_join(paths->tree, ".git/index");
@@ -110,8 +99,15 @@ void git_hide_changes(const struct build_paths *paths, const strvec *patched)
 	vec_for_each (patched, file) {
 		pid_t pid = fork();
 
-		if (pid == 0)
-			become_git(paths->tree, *file);
+		if (pid == 0) {
+			int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+			if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
+			    dup2(null, STDOUT_FILENO) >= 0 && dup2(null, STDERR_FILENO) >= 0)
+				execlp("git", "git", "-C", paths->tree, "update-index",
+				       "--assume-unchanged", "--", *file, (char *)NULL);
+			_exit(127);
+		}
 		/* A file that git doesn't know can't be marked, and needn't be. */
 		while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 			;

@@ -122,24 +122,6 @@ static size_t write_lines(const line_list *lines, struct buf *ret)
 	return lost;
 }
 
-/* The same for a text that is left as it is. */
-static size_t first_moved(const line_list *lines)
-{
-	for (size_t i = 0; i < lines->n; i++)
-		if (lines->items[i].old && lines->items[i].code && lines->items[i].old != i + 1)
-			return i + 1;
-	return 0;
-}
-
-static void add_gone(const line_list *old, struct buf *ret)
-{
-	const struct line *line;
-
-	vec_for_each (old, line)
-		if (line->code && !line->stays)
-			buf_add(ret, line->text, line->len);
-}
-
 void lines_kept_release(struct lines_kept *kept)
 {
 	buf_release(&kept->gone);
@@ -152,6 +134,7 @@ int lines_renumber(const struct buf *pre, bool numbered, const struct buf *post,
 	auto_lines line_list old = { 0 };
 	auto_lines line_list new = { 0 };
 	struct lines_kept kept = { 0 };
+	const struct line *line;
 	int rc = lines_split(buf_str(pre), pre->len, &old, err);
 
 	*ret_kept = kept;
@@ -170,12 +153,19 @@ int lines_renumber(const struct buf *pre, bool numbered, const struct buf *post,
 	number_lines(&old, &new);
 	kept.foreign = !lines_scan(&old);
 	kept.foreign |= !lines_scan(&new);
-	kept.lost = kept.moved = first_moved(&new);
+	/* The first unchanged line with another number than before, if all is left as it is. */
+	vec_for_each (&new, line)
+		if (!kept.moved && line->old && line->code &&
+		    line->old != (size_t)(line - new.items) + 1)
+			kept.moved = (size_t)(line - new.items) + 1;
+	kept.lost = kept.moved;
 	if (kept.foreign)
 		buf_add(ret, buf_str(post), post->len);
 	else
 		kept.lost = write_lines(&new, ret);
-	add_gone(&old, &kept.gone);
+	vec_for_each (&old, line)
+		if (line->code && !line->stays)
+			buf_add(&kept.gone, line->text, line->len);
 	*ret_kept = kept;
 	return ret->oom || kept.gone.oom ? uspl_fail_nomem(err) : 0;
 }

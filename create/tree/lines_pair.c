@@ -206,11 +206,14 @@ static void move_removed(const line_list *pre, line_list *post, size_t at)
 		post->items[at - i].old += end - first;
 }
 
-/* A shortest script may cut a block anywhere among lines that are the same as others. */
-static void move_blocks(const line_list *pre, line_list *post)
+int lines_pair(const line_list *pre, line_list *post, struct uspl_err *err)
 {
 	size_t last = 0; /* the old line that was paired last */
+	int rc = lines_pair_shortest(pre, post, err);
 
+	if (rc)
+		return rc;
+	/* A shortest script may cut a block anywhere among lines that are the same as others. */
 	for (size_t i = 0; i <= post->n; i++) {
 		size_t end = i;
 
@@ -223,14 +226,5 @@ static void move_blocks(const line_list *pre, line_list *post)
 		i = end;
 		last = i < post->n ? post->items[i].old : pre->n;
 	}
-}
-
-int lines_pair(const line_list *pre, line_list *post, struct uspl_err *err)
-{
-	int rc = lines_pair_shortest(pre, post, err);
-
-	if (rc)
-		return rc;
-	move_blocks(pre, post);
 	return 0;
 }

@@ -12,6 +12,7 @@
 //    the number; or, without one, its first word. But only if no line before it has that already: a
 //    number is there once, since it may be a state to code that says `case __LINE__`.
 
+#include "base/text.h"
 #include "create/tree/lines.h"
 
 #include <ctype.h>
@@ -46,23 +47,6 @@ static int for_each_gap(const line_list *pre, line_list *post, gap_visit visit,
 	return 0;
 }
 
-/* Appends a line without its blanks. The texts of ret point into `text`, which has room for it. */
-static int add_dense(const struct line *line, struct buf *text, line_list *ret,
-		     struct uspl_err *err)
-{
-	struct line *dense = vec_push(ret);
-	size_t start = text->len;
-
-	if (!dense)
-		return uspl_fail_nomem(err);
-	for (size_t i = 0; i < line->len; i++)
-		if (!isspace((unsigned char)line->text[i]))
-			text->data[text->len++] = line->text[i];
-	dense->text = text->data + start;
-	dense->len = text->len - start;
-	return 0;
-}
-
 static int make_dense(const line_list *lines, size_t first, size_t end, struct buf *text,
 		      line_list *ret, struct uspl_err *err)
 {
@@ -75,10 +59,16 @@ static int make_dense(const line_list *lines, size_t first, size_t end, struct b
 		return uspl_fail_nomem(err);
 	text->cap = room;
 	for (size_t i = first; i < end; i++) {
-		int rc = add_dense(&lines->items[i], text, ret, err);
+		const struct line *line = &lines->items[i];
+		struct line *dense = vec_push(ret);
 
-		if (rc)
-			return rc;
+		if (!dense)
+			return uspl_fail_nomem(err);
+		dense->text = text->data + text->len;
+		for (size_t at = 0; at < line->len; at++)
+			if (!isspace((unsigned char)line->text[at]))
+				text->data[text->len++] = line->text[at];
+		dense->len = (size_t)(text->data + text->len - dense->text);
 	}
 	return 0;
 }
@@ -105,36 +95,6 @@ static int pair_dense(const line_list *pre, line_list *post, const struct gap *g
 	return 0;
 }
 
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Appends a line's words. `number` of each is the line that it stands on. */
-static int add_words(const struct line *line, size_t number, line_list *ret, struct uspl_err *err)
-{
-	const char *end = line->text + line->len;
-
-	for (const char *p = line->text; p < end;) {
-		size_t len = 0;
-		struct line *word;
-
-		while (p + len < end && is_word(p[len]))
-			len++;
-		len = len ? len : 1;
-		if (!isspace((unsigned char)*p)) {
-			word = vec_push(ret);
-			if (!word)
-				return uspl_fail_nomem(err);
-			word->text = p;
-			word->len = len;
-			word->number = number;
-		}
-		p += len;
-	}
-	return 0;
-}
-
 /* A name with a capital letter, and a parenthesis. */
 static bool is_macro_use(const line_list *words, size_t i)
 {
@@ -150,10 +110,25 @@ static int split_words(const line_list *lines, size_t first, size_t end, line_li
 		       struct uspl_err *err)
 {
 	for (size_t i = first; i < end; i++) {
-		int rc = add_words(&lines->items[i], i, ret, err);
+		const char *p = lines->items[i].text, *stop = p + lines->items[i].len;
 
-		if (rc)
-			return rc;
+		while (p < stop) {
+			size_t len = 0;
+			struct line *word;
+
+			while (p + len < stop && text_in_word(p[len]))
+				len++;
+			len = len ? len : 1;
+			if (!isspace((unsigned char)*p)) {
+				word = vec_push(ret);
+				if (!word)
+					return uspl_fail_nomem(err);
+				word->text = p;
+				word->len = len;
+				word->number = i;
+			}
+			p += len;
+		}
 	}
 	return 0;
 }
@@ -203,5 +178,7 @@ int lines_reflow(const line_list *pre, line_list *post, struct uspl_err *err)
 {
 	int rc = for_each_gap(pre, post, pair_dense, err);
 
-	return rc ? rc : for_each_gap(pre, post, pair_words, err);
+	if (rc)
+		return rc;
+	return for_each_gap(pre, post, pair_words, err);
 }

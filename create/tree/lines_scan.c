@@ -10,6 +10,7 @@
 // guesses are cheap: a '}' at the beginning of a line closes all, and a line that is wrongly held
 // unsafe only has the number that it would have without us.
 
+#include "base/text.h"
 #include "create/tree/lines.h"
 
 #include <ctype.h>
@@ -30,11 +31,6 @@ struct scanner {
 	size_t depths[MAX_GROUPS], group_braces[MAX_GROUPS];
 	bool own_numbers;
 };
-
-static bool is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
 
 /* The first character that isn't blank; end if there is none. */
 static const char *skip_blanks(const char *p, const char *end)
@@ -74,7 +70,7 @@ static void begin_directive(struct scanner *scanner, struct line *line, const ch
 	const char *name = skip_blanks(p + 1, end);
 	size_t len = 0;
 
-	while (name + len < end && is_word(name[len]))
+	while (name + len < end && text_in_word(name[len]))
 		len++;
 	if (len && (isdigit((unsigned char)*name) || (len == 4 && !strncmp(name, "line", 4))))
 		scanner->own_numbers = true;
@@ -84,7 +80,7 @@ static void begin_directive(struct scanner *scanner, struct line *line, const ch
 /* The word that ends before p, as its first character. */
 static const char *word_before(const struct line *line, const char *p)
 {
-	while (p > line->text && is_word(p[-1]))
+	while (p > line->text && text_in_word(p[-1]))
 		p--;
 	return p;
 }

@@ -35,13 +35,6 @@ static const char *option_in(const char *word, size_t *len)
 	return dashes ? word + dashes : NULL;
 }
 
-static bool ends_with(const char *word, size_t len, const char *end)
-{
-	size_t n = strlen(end);
-
-	return len > n && !strncmp(word + len - n, end, n);
-}
-
 bool link_options_have_script(const char *options)
 {
 	static const char *const suffixes[] = { ".ld", ".lds", ".x" };
@@ -55,9 +48,12 @@ bool link_options_have_script(const char *options)
 		if (option && (*option == 'T' || !strncmp(option, "script", strlen("script")) ||
 			       is(option, rest, "dT")))
 			return true;
-		for (size_t i = 0; !option && i < ARRAY_SIZE(suffixes); i++)
-			if (ends_with(p, len, suffixes[i]))
+		for (size_t i = 0; !option && i < ARRAY_SIZE(suffixes); i++) {
+			size_t n = strlen(suffixes[i]);
+
+			if (len > n && !strncmp(p + len - n, suffixes[i], n))
 				return true;
+		}
 	}
 	return false;
 }

@@ -12,20 +12,6 @@
 
 #include "base/file.h"
 
-/* The folder that the user wants to keep: a new one, or an empty one. */
-static int make_kept_folder(const char *path, struct uspl_err *err)
-{
-	int rc = file_mkdirs(path, err);
-
-	if (rc)
-		return rc;
-	/* rmdir succeeds on an empty folder only. */
-	if (rmdir(path) < 0)
-		return uspl_fail_errno(err, "cannot use the folder '%s'", path);
-	return mkdir(path, 0777) < 0 ? uspl_fail_errno(err, "cannot create the folder '%s'", path)
-				     : 0;
-}
-
 /* PATH, by which builds find the wrapper, has no way to write a ':' within a name. */
 int paths_check_folder(const char *folder, struct uspl_err *err)
 {
@@ -46,9 +32,14 @@ static int make_work(const char *keep, char **ret_work, int *ret_lock, struct us
 
 	if (keep && !path)
 		return uspl_fail_nomem(err);
-	rc = keep ? make_kept_folder(path, err) : work_make(&path, ret_lock, err);
+	rc = keep ? file_mkdirs(path, err) : work_make(&path, ret_lock, err);
 	if (rc)
 		return rc;
+	/* The folder that the user wants to keep is a new one, or an empty one: rmdir tells. */
+	if (keep && rmdir(path) < 0)
+		return uspl_fail_errno(err, "cannot use the folder '%s'", path);
+	if (keep && mkdir(path, 0777) < 0)
+		return uspl_fail_errno(err, "cannot create the folder '%s'", path);
 	*ret_work = realpath(path, NULL);
 	return *ret_work ? paths_check_folder(*ret_work, err)
 			 : uspl_fail_errno(err, "cannot find '%s'", path);

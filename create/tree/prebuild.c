@@ -63,8 +63,7 @@ static int add_value(struct state *state, const char *what, const char *value, s
 {
 	char *line = NULL;
 
-	if (asprintf(&line, "%s\t%s", what, value ? value : "-") < 0)
-		line = NULL;
+	line = text_format("%s\t%s", what, value ? value : "-");
 	return add_line(state, line, err);
 }
 
@@ -73,9 +72,8 @@ static int add_file(struct state *state, const char *name, const struct stat *st
 {
 	char *line = NULL;
 
-	if (asprintf(&line, "%s\t%o %jd %jd.%09ld", name, st->st_mode, (intmax_t)st->st_size,
-		     (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec) < 0)
-		line = NULL;
+	line = text_format("%s\t%o %jd %jd.%09ld", name, st->st_mode, (intmax_t)st->st_size,
+			   (intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec);
 	return add_line(state, line, err);
 }
 
@@ -144,16 +142,6 @@ static int add_words(struct state *state, const char *value, struct uspl_err *er
 	return 0;
 }
 
-static int add_head(struct state *state, struct uspl_err *err)
-{
-	auto_free char *path = file_join(state->paths->source, ".git/logs/HEAD");
-	struct stat st;
-
-	if (!path)
-		return uspl_fail_nomem(err);
-	return stat(path, &st) < 0 ? 0 : add_file(state, ".git/HEAD", &st, err);
-}
-
 static bool is_product(const char *path)
 {
 	static const char *const suffixes[] = { ".d", ".o", ".lo", ".la", ".P", ".log" };
@@ -190,6 +178,8 @@ static int compare_lines(const void *a, const void *b)
 static int add_lines(struct state *state, const struct recipe *recipe, struct uspl_err *err)
 {
 	static const char *const named_by[] = { "CC", "CXX", "LD" };
+	auto_free char *head = file_join(state->paths->source, ".git/logs/HEAD");
+	struct stat st;
 	int rc = add_value(state, "the version of uspl-create", USPL_VERSION, err);
 
 	if (rc)
@@ -223,7 +213,9 @@ static int add_lines(struct state *state, const struct recipe *recipe, struct us
 			return rc;
 	}
 	/* A commit, or another branch: the version by git describe is another one. */
-	rc = add_head(state, err);
+	if (!head)
+		return uspl_fail_nomem(err);
+	rc = stat(head, &st) < 0 ? 0 : add_file(state, ".git/HEAD", &st, err);
 	if (rc)
 		return rc;
 	rc = tree_walk(state->paths->source, add_source, state, err);

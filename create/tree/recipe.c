@@ -26,6 +26,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 
 #define MAKE "make -j%d"
 /* clang-format off */
@@ -90,22 +91,14 @@ static const struct {
 };
 /* clang-format on */
 
-static bool exists(const char *tree, const char *name)
-{
-	auto_free char *path = file_join(tree, name);
-
-	return path && access(path, F_OK) == 0;
-}
-
 static int set(struct recipe *ret, const char *setup, const char *build, int jobs,
 	       struct uspl_err *err)
 {
 	auto_recipe struct recipe recipe = { 0 };
 
-	if (asprintf(&recipe.build, build, jobs) < 0) {
-		recipe.build = NULL;
+	recipe.build = text_format(build, jobs);
+	if (!recipe.build)
 		return uspl_fail_nomem(err);
-	}
 	recipe.setup = setup ? strdup(setup) : NULL;
 	if (setup && !recipe.setup)
 		return uspl_fail_nomem(err);
@@ -149,7 +142,7 @@ int recipe_find(const char *tree, const char *command, int jobs, struct recipe *
 	for (size_t i = 0; i < ARRAY_SIZE(recipes); i++) {
 		int rc;
 
-		if (!exists(tree, recipes[i].file))
+		if (!file_is_in(tree, recipes[i].file))
 			continue;
 		rc = recipes[i].file == cmake_lists
 			     ? find_cmake(tree, i, jobs, ret, err)
@@ -158,14 +151,12 @@ int recipe_find(const char *tree, const char *command, int jobs, struct recipe *
 			return rc;
 		/* What a Debian source package's rules can do beside building. */
 		ret->twice = true;
-		if (asprintf(&ret->install, RULES_INSTALL, jobs) < 0) {
-			ret->install = NULL;
+		ret->install = text_format(RULES_INSTALL, jobs);
+		if (!ret->install)
 			return uspl_fail_nomem(err);
-		}
-		if (asprintf(&ret->ship, RULES_SHIP, jobs, jobs) < 0) {
-			ret->ship = NULL;
+		ret->ship = text_format(RULES_SHIP, jobs, jobs);
+		if (!ret->ship)
 			return uspl_fail_nomem(err);
-		}
 		return 0;
 	}
 	uspl_fail(err, USPL_E_UNSUPPORTED,

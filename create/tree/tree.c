@@ -5,6 +5,7 @@
 
 #include "base/strmap.h"
 #include "base/strvec.h"
+#include "base/text.h"
 #include "create/tree/paths.h"
 
 #include <errno.h>
@@ -47,14 +48,6 @@ bool tree_is_source(const char *name)
 	return tree_is_c(name) || has_suffix(name, other_suffixes, ARRAY_SIZE(other_suffixes));
 }
 
-static bool is_version_control(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(left_out); i++)
-		if (!strcmp(name, left_out[i]))
-			return true;
-	return false;
-}
-
 /* True if a relative link in the folder `from` leads out of the tree. Looks at the text alone. */
 static bool leads_out(const struct build_paths *paths, const char *from, const char *target)
 {
@@ -90,8 +83,7 @@ static int copy_link(const struct build_paths *paths, const char *folder, const 
 		return uspl_fail_errno(err, "cannot read the link '%s'", from);
 	target[got] = '\0';
 	if (!strncmp(target, paths->source, len) && (target[len] == '/' || !target[len]))
-		changed =
-			asprintf(&changed, "%s%s", paths->tree, target + len) < 0 ? NULL : changed;
+		changed = text_format("%s%s", paths->tree, target + len);
 	else if (target[0] == '/' || !leads_out(paths, folder, target))
 		changed = strdup(target);
 	else
@@ -115,7 +107,7 @@ static int copy_entry(const struct build_paths *paths, const char *folder, const
 
 	if (!from || !to)
 		return uspl_fail_nomem(err);
-	if (is_version_control(name) || !strcmp(from, paths->work))
+	if (TEXT_IS_ONE_OF(name, left_out) || !strcmp(from, paths->work))
 		return 0;
 	if (lstat(from, &st) < 0)
 		return uspl_fail_errno(err, "cannot read '%s'", from);
@@ -180,7 +172,7 @@ int tree_walk(const char *path, tree_visit visit, void *ctx, struct uspl_err *er
 		if (!file)
 			return uspl_fail_nomem(err);
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-		    is_version_control(entry->d_name) || lstat(file, &st) < 0)
+		    TEXT_IS_ONE_OF(entry->d_name, left_out) || lstat(file, &st) < 0)
 			continue;
 		if (S_ISDIR(st.st_mode)) {
 			rc = tree_walk(file, visit, ctx, err);
@@ -254,10 +246,9 @@ static int note_inode(const char *path, const struct stat *st, void *ctx, struct
 	if (!strmap_set(snapshot->originals, path, inode))
 		return uspl_fail_nomem(err);
 	/* A second name keeps what patch(1) replaces; where a file can't have one, a copy does. */
-	if (asprintf(&kept, "%s/before/%ju", snapshot->paths->work, (uintmax_t)st->st_ino) < 0) {
-		kept = NULL;
+	kept = text_format("%s/before/%ju", snapshot->paths->work, (uintmax_t)st->st_ino);
+	if (!kept)
 		return uspl_fail_nomem(err);
-	}
 	return link(path, kept) == 0 || errno == EEXIST ? 0 : file_copy(path, kept, err);
 }
 
@@ -279,10 +270,9 @@ int tree_original(const struct build_paths *paths, const struct strmap *original
 	auto_free char *kept = NULL;
 	uintptr_t inode = (uintptr_t)strmap_get(originals, path);
 
-	if (asprintf(&kept, "%s/before/%ju", paths->work, (uintmax_t)inode) < 0) {
-		kept = NULL;
+	kept = text_format("%s/before/%ju", paths->work, (uintmax_t)inode);
+	if (!kept)
 		return uspl_fail_nomem(err);
-	}
 	return inode ? file_read(kept, ret, err) : 0;
 }
 

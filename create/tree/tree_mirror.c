@@ -15,35 +15,21 @@
 
 #include "base/file.h"
 
-static bool same_link(const char *from, const char *to)
-{
-	char a[PATH_MAX], b[PATH_MAX];
-	ssize_t len = readlink(from, a, sizeof(a));
-
-	return len >= 0 && readlink(to, b, sizeof(b)) == len && !memcmp(a, b, (size_t)len);
-}
-
 static bool is_same(const char *from, const struct stat *a, const char *to, const struct stat *b)
 {
+	char was[PATH_MAX], is[PATH_MAX];
+	ssize_t len;
+
 	if (a->st_mode != b->st_mode)
 		return false;
-	if (S_ISLNK(a->st_mode))
-		return same_link(from, to);
+	if (S_ISLNK(a->st_mode)) {
+		len = readlink(from, was, sizeof(was));
+		return len >= 0 && readlink(to, is, sizeof(is)) == len &&
+		       !memcmp(was, is, (size_t)len);
+	}
 	return S_ISDIR(a->st_mode) ||
 	       (a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
 		a->st_mtim.tv_nsec == b->st_mtim.tv_nsec);
-}
-
-static int copy_file(const char *from, const struct stat *st, const char *to, struct uspl_err *err)
-{
-	struct timespec times[2] = { st->st_atim, st->st_mtim };
-	int rc = file_copy(from, to, err);
-
-	if (rc)
-		return rc;
-	if (utimensat(AT_FDCWD, to, times, 0) < 0)
-		return uspl_fail_errno(err, "cannot set the time of '%s'", to);
-	return 0;
 }
 
 static int copy_link(const char *from, const char *to, struct uspl_err *err)
@@ -59,6 +45,7 @@ static int copy_link(const char *from, const char *to, struct uspl_err *err)
 
 static int mirror_entry(const char *from, const char *to, struct uspl_err *err)
 {
+	struct timespec times[2];
 	struct stat a, b;
 
 	if (lstat(from, &a) < 0)
@@ -73,8 +60,17 @@ static int mirror_entry(const char *from, const char *to, struct uspl_err *err)
 		return tree_mirror(from, to, err);
 	if (lstat(to, &b) == 0)
 		return 0;
-	if (S_ISREG(a.st_mode))
-		return copy_file(from, &a, to, err);
+	if (S_ISREG(a.st_mode)) {
+		int rc = file_copy(from, to, err);
+
+		if (rc)
+			return rc;
+		times[0] = a.st_atim;
+		times[1] = a.st_mtim;
+		if (utimensat(AT_FDCWD, to, times, 0) < 0)
+			return uspl_fail_errno(err, "cannot set the time of '%s'", to);
+		return 0;
+	}
 	return S_ISLNK(a.st_mode) ? copy_link(from, to, err) : 0;
 }
 

@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 
 static const char prefix[] = "uspl-create.";
 static const char lock_name[] = "in-use";
@@ -35,19 +36,6 @@ static void sweep_folder(const char *path)
 	log_info("build", "removing '%s', which a run that was killed has left", path);
 	if (file_remove_tree(path, NULL) != 0)
 		log_info("build", "cannot remove '%s'", path);
-}
-
-static void sweep(const char *tmp)
-{
-	auto_closedir DIR *dir = opendir(tmp);
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir)) != NULL) {
-		auto_free char *path = file_join(tmp, entry->d_name);
-
-		if (path && !strncmp(entry->d_name, prefix, sizeof(prefix) - 1))
-			sweep_folder(path);
-	}
 }
 
 /* Locks the folder's file. *ret_gone: another run has removed it. */
@@ -73,11 +61,19 @@ int work_make(char **ret, int *ret_lock, struct uspl_err *err)
 	const char *tmp = getenv("TMPDIR");
 	auto_free char *path = NULL;
 	auto_close int lock = -1;
+	auto_closedir DIR *dir = NULL;
+	struct dirent *entry;
 	bool gone = true;
 
 	if (!tmp || !*tmp)
 		tmp = "/tmp";
-	sweep(tmp);
+	dir = opendir(tmp);
+	while (dir && (entry = readdir(dir)) != NULL) {
+		auto_free char *other = file_join(tmp, entry->d_name);
+
+		if (other && text_starts_with(entry->d_name, prefix))
+			sweep_folder(other);
+	}
 	while (gone) {
 		int rc;
 
@@ -85,10 +81,9 @@ int work_make(char **ret, int *ret_lock, struct uspl_err *err)
 		if (lock >= 0)
 			close(lock);
 		lock = -1;
-		if (asprintf(&path, "%s/%sXXXXXX", tmp, prefix) < 0) {
-			path = NULL;
+		path = text_format("%s/%sXXXXXX", tmp, prefix);
+		if (!path)
 			return uspl_fail_nomem(err);
-		}
 		if (!mkdtemp(path))
 			return uspl_fail_errno(err, "cannot create the folder '%s'", path);
 		rc = lock_folder(path, &lock, &gone, err);

@@ -104,17 +104,6 @@ static int find_wrapper(char **ret, struct uspl_err *err)
 static const char *const tool_variables[] = { "CC", "CXX", "LD", "HOSTCC" };
 
 /*
- * The word that a variable begins with, if that is an absolute path; NULL otherwise, or when out of
- * memory.
- */
-static char *absolute_tool(const char *variable)
-{
-	const char *value = getenv(variable);
-
-	return value && *value == '/' ? strndup(value, strcspn(value, " \t")) : NULL;
-}
-
-/*
  * An absolute path in CC would go past PATH: the wrapper stands in for it by its name, and finds
  * the real one in WORK/real.
  */
@@ -122,7 +111,10 @@ static int link_variables(const char *bin, const char *real, const char *wrapper
 			  struct uspl_err *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(tool_variables); i++) {
-		auto_free char *path = absolute_tool(tool_variables[i]);
+		/* The word that it begins with, if that is an absolute path. */
+		const char *value = getenv(tool_variables[i]);
+		auto_free char *path =
+			value && *value == '/' ? strndup(value, strcspn(value, " \t")) : NULL;
 		int rc;
 
 		if (!path)
@@ -255,12 +247,16 @@ static int stand_in(const struct build_paths *paths, const char *path, size_t le
 	if (!real || !bin || !tool)
 		return uspl_fail_nomem(err);
 	rc = find_wrapper(&wrapper, err);
-	if (!rc)
-		rc = link_name(bin, file_basename(tool), wrapper, err);
-	if (!rc)
-		rc = link_name(real, file_basename(tool), tool, err);
+	if (rc)
+		return rc;
+	rc = link_name(bin, file_basename(tool), wrapper, err);
+	if (rc)
+		return rc;
+	rc = link_name(real, file_basename(tool), tool, err);
+	if (rc)
+		return rc;
 	buf_addf(ret, "%s/%s", bin, file_basename(tool));
-	return rc;
+	return 0;
 }
 
 int wrapper_replace_tools(const struct build_paths *paths, const char *text, struct buf *ret,

@@ -52,39 +52,32 @@ static bool has(const struct objfile *obj, const char *name)
 	return false;
 }
 
-static int read_unit(struct diff *diff, const struct unit *unit, struct uspl_err *err)
-{
-	const struct objsec *sec = objfile_section(unit->post.obj, USPL_ANSWER_SECTION);
-	const char *text;
-	uint64_t at = 0;
-
-	while (sec && (text = answer_next_text(sec, &at)) != NULL) {
-		struct diff_answer answer = { .unit = unit };
-		struct diff_answer *slot;
-
-		answer.name = name_in(text, &answer.line);
-		if (!answer.name)
-			return uspl_fail(err, USPL_E_UNSUPPORTED,
-					 "%s: an answer is of a form that this version of uspl "
-					 "doesn't know",
-					 unit->source);
-		if (has(unit->pre.obj, answer.name))
-			continue;
-		slot = vec_push(&diff->answers);
-		if (!slot)
-			return uspl_fail_nomem(err);
-		*slot = answer;
-	}
-	return 0;
-}
-
 int answer_read(struct diff *diff, struct uspl_err *err)
 {
 	for (size_t i = 0; i < diff->n; i++) {
-		int rc = read_unit(diff, &diff->units[i], err);
+		const struct unit *unit = &diff->units[i];
+		const struct objsec *sec = objfile_section(unit->post.obj, USPL_ANSWER_SECTION);
+		const char *text;
+		uint64_t at = 0;
 
-		if (rc)
-			return rc;
+		while (sec && (text = answer_next_text(sec, &at)) != NULL) {
+			struct diff_answer answer = { .unit = unit };
+			struct diff_answer *slot;
+
+			answer.name = name_in(text, &answer.line);
+			if (!answer.name)
+				return uspl_fail(
+					err, USPL_E_UNSUPPORTED,
+					"%s: an answer is of a form that this version of uspl "
+					"doesn't know",
+					unit->source);
+			if (has(unit->pre.obj, answer.name))
+				continue;
+			slot = vec_push(&diff->answers);
+			if (!slot)
+				return uspl_fail_nomem(err);
+			*slot = answer;
+		}
 	}
 	return 0;
 }

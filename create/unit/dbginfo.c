@@ -101,16 +101,6 @@ bool dbginfo_is_joined(const char *source)
 	return !strcmp(name, DBGINFO_GCC) || !strcmp(name, DBGINFO_LLVM);
 }
 
-/* The tree's root: the unit's absolute path without its path in the tree. */
-static char *find_root(Dwarf_Die *cu, const char *source)
-{
-	char *path = dbginfo_unit_path(cu);
-
-	if (path && !cut_tail(path, source))
-		*path = '\0';
-	return path;
-}
-
 /*
  * The same where the units are those of several sources, none of which is the one that is known:
  * most of them were compiled in the folder in which the program was linked.
@@ -141,8 +131,14 @@ static bool read_root(struct dbginfo *dbg, const char *source)
 
 	if (dwarf_get_units(dbg->dwarf, cu, &cu, NULL, NULL, &die, NULL))
 		return false;
-	dbg->root =
-		dbginfo_is_joined(source) ? find_common_root(dbg, source) : find_root(&die, source);
+	if (dbginfo_is_joined(source)) {
+		dbg->root = find_common_root(dbg, source);
+		return dbg->root != NULL;
+	}
+	/* The unit's absolute path without its path in the tree. */
+	dbg->root = dbginfo_unit_path(&die);
+	if (dbg->root && !cut_tail(dbg->root, source))
+		*dbg->root = '\0';
 	return dbg->root != NULL;
 }
 
@@ -484,27 +480,23 @@ static enum walk descend(struct die_path *at, void *arg)
 	}
 }
 
-/* The entry of the function that an address lies in. Many questions come about the same one. */
-static bool find_function(struct dbginfo *dbg, Dwarf_Addr address)
-{
-	struct search search = { .address = address, .function = true, .ret = &dbg->function };
-
-	if (dbg->function.addr && dwarf_haspc(&dbg->function, address) == 1)
-		return true;
-	dbginfo_walk(dbg, search_die, &search);
-	if (!search.found)
-		dbg->function = (Dwarf_Die){ 0 };
-	return search.found;
-}
-
 const char *dbginfo_inlined_from(struct dbginfo *dbg, const struct objsec *sec, uint64_t offset)
 {
+	struct search search = { .function = true, .ret = &dbg->function };
 	struct descent descent = { 0 };
 	struct die_path function = { 0 };
 
-	if (!dbginfo_address(dbg, sec, offset, &descent.address) ||
-	    !find_function(dbg, descent.address))
+	if (!dbginfo_address(dbg, sec, offset, &descent.address))
 		return NULL;
+	/* Many questions come about the same function. */
+	if (!dbg->function.addr || dwarf_haspc(&dbg->function, descent.address) != 1) {
+		search.address = descent.address;
+		dbginfo_walk(dbg, search_die, &search);
+		if (!search.found) {
+			dbg->function = (Dwarf_Die){ 0 };
+			return NULL;
+		}
+	}
 	function.die = dbg->function;
 	walk_children(&function, descend, &descent, 0);
 	return descent.name;

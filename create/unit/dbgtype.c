@@ -22,33 +22,19 @@ static bool is_transparent(int tag)
 	       tag == DW_TAG_restrict_type || tag == DW_TAG_atomic_type;
 }
 
-/* ret_name: what the type is called, its own name or that of the last typedef; NULL if neither. */
-static bool peel(Dwarf_Die *type, Dwarf_Die *ret, const char **ret_name)
+bool dbgtype_peel(Dwarf_Die *type, Dwarf_Die *ret)
 {
 	Dwarf_Die die = *type;
-	const char *name = NULL;
 
 	for (int i = 0; i < MAX_CHAIN; i++) {
-		int tag = dwarf_tag(&die);
-
-		if (!is_transparent(tag)) {
-			*ret_name = dwarf_diename(&die) ? dwarf_diename(&die) : name;
+		if (!is_transparent(dwarf_tag(&die))) {
 			*ret = die;
 			return true;
 		}
-		if (tag == DW_TAG_typedef)
-			name = dwarf_diename(&die);
 		if (!dbgtype_of(&die, &die))
 			return false;
 	}
 	return false;
-}
-
-bool dbgtype_peel(Dwarf_Die *type, Dwarf_Die *ret)
-{
-	const char *name;
-
-	return peel(type, ret, &name);
 }
 
 static bool is_aggregate_tag(int tag)
@@ -76,16 +62,6 @@ uint64_t dbgtype_dimension(Dwarf_Die *range)
 	if (!dwarf_formudata(dwarf_attr(range, DW_AT_count, &attr), &n))
 		return n;
 	return dwarf_formudata(dwarf_attr(range, DW_AT_upper_bound, &attr), &n) ? 0 : n + 1;
-}
-
-/* Appends "[2][3]". */
-static void spell_dimensions(Dwarf_Die *array, struct buf *buf)
-{
-	Dwarf_Die range;
-
-	for (bool has = !dwarf_child(array, &range); has; has = !dwarf_siblingof(&range, &range))
-		if (dwarf_tag(&range) == DW_TAG_subrange_type)
-			buf_addf(buf, "[%llu]", (unsigned long long)dbgtype_dimension(&range));
 }
 
 static uint64_t own_alignment(Dwarf_Die *die)
@@ -150,8 +126,14 @@ static void spell(Dwarf_Die *type, struct buf *buf, int depth)
 	if (tag == DW_TAG_reference_type)
 		buf_addstr(buf, " &");
 	if (tag == DW_TAG_array_type) {
+		Dwarf_Die range;
+
+		/* " [2][3]" */
 		buf_addstr(buf, " ");
-		spell_dimensions(type, buf);
+		for (has = !dwarf_child(type, &range); has; has = !dwarf_siblingof(&range, &range))
+			if (dwarf_tag(&range) == DW_TAG_subrange_type)
+				buf_addf(buf, "[%llu]",
+					 (unsigned long long)dbgtype_dimension(&range));
 	}
 }
 

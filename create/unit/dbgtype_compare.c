@@ -132,25 +132,20 @@ static enum type_relation compare_classes(Dwarf_Die *pre, Dwarf_Die *post, const
 	return compare(&a, &b, up);
 }
 
-/*
- * Is a value of two types passed in the same way? An object of C++ that gets a destructor is no
- * longer passed itself, but by its address.
- */
-static enum type_relation compare_passing(Dwarf_Die *pre, Dwarf_Die *post)
+static enum type_relation compare_passed(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
 {
+	enum type_relation relation = compare_inner(pre, post, up);
 	Dwarf_Die a, b;
 
 	if (!dbgtype_of(pre, &a) || !dbgtype_of(post, &b) || !dbgtype_peel(&a, &a) ||
 	    !dbgtype_peel(&b, &b) || !dbgtype_is_aggregate(&a) || !dbgtype_is_aggregate(&b))
-		return TYPE_SAME;
+		return relation;
+	/*
+	 * An object of C++ that gets a destructor is no longer passed itself, but by its address.
+	 */
 	return attribute(&a, DW_AT_calling_convention) == attribute(&b, DW_AT_calling_convention)
-		       ? TYPE_SAME
+		       ? relation
 		       : TYPE_OTHER;
-}
-
-static enum type_relation compare_passed(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
-{
-	return worse(compare_inner(pre, post, up), compare_passing(pre, post));
 }
 
 static enum type_relation compare_functions(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
@@ -188,23 +183,6 @@ static enum type_relation compare_enums(Dwarf_Die *pre, Dwarf_Die *post)
 	return TYPE_SAME;
 }
 
-static enum type_relation compare_members(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
-{
-	auto_members member_vec a = { 0 }, b = { 0 };
-
-	if (dbgtype_members(pre, &a, NULL) || dbgtype_members(post, &b, NULL) || a.n != b.n ||
-	    dbgtype_size(pre) != dbgtype_size(post))
-		return TYPE_OTHER;
-	for (size_t i = 0; i < a.n; i++) {
-		struct type_member *x = &a.items[i], *y = &b.items[i];
-
-		if (strcmp(x->name, y->name) || x->bit != y->bit || x->bits != y->bits ||
-		    compare(&x->type, &y->type, up) != TYPE_SAME)
-			return TYPE_OTHER;
-	}
-	return TYPE_SAME;
-}
-
 typedef VEC(Dwarf_Die) argument_list;
 
 /* Appends what a template was given; a pack's (`class... T`) are in an entry of their own. */
@@ -227,12 +205,6 @@ static bool add_arguments(Dwarf_Die *template, argument_list *list, bool is_pack
 		*slot = die;
 	}
 	return true;
-}
-
-static bool same_argument(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
-{
-	return dwarf_tag(pre) == dwarf_tag(post) && dbgtype_value(pre) == dbgtype_value(post) &&
-	       compare_inner(pre, post, up) == TYPE_SAME;
 }
 
 /* The name of the structure or enumeration that a template was given, NULL if it is none. */
@@ -273,22 +245,36 @@ static bool same_arguments(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *u
 
 	if (!add_arguments(pre, &a, false) || !add_arguments(post, &b, false) || a.n != b.n)
 		return false;
-	for (size_t i = 0; i < a.n; i++)
-		if (!same_argument(&a.items[i], &b.items[i], up) || has_moved(&a, i, &b.items[i]))
+	for (size_t i = 0; i < a.n; i++) {
+		Dwarf_Die *x = &a.items[i], *y = &b.items[i];
+
+		if (dwarf_tag(x) != dwarf_tag(y) || dbgtype_value(x) != dbgtype_value(y) ||
+		    compare_inner(x, y, up) != TYPE_SAME || has_moved(&a, i, y))
 			return false;
+	}
 	return true;
 }
 
 /* Structures of which at least one has no name, or another one. */
 static enum type_relation compare_aggregates(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
 {
-	const char *a = dwarf_diename(pre), *b = dwarf_diename(post);
-	auto_members member_vec members = { 0 };
+	const char *was = dwarf_diename(pre), *is = dwarf_diename(post);
+	auto_members member_vec a = { 0 }, b = { 0 };
 
-	if (dbgtype_members(pre, &members, NULL) || !same_arguments(pre, post, up) ||
-	    (!members.n && a && b && strcmp(a, b) != 0))
+	if (dbgtype_members(pre, &a, NULL) || !same_arguments(pre, post, up) ||
+	    (!a.n && was && is && strcmp(was, is) != 0))
 		return TYPE_OTHER;
-	return compare_members(pre, post, up);
+	if (dbgtype_members(post, &b, NULL) || a.n != b.n ||
+	    dbgtype_size(pre) != dbgtype_size(post))
+		return TYPE_OTHER;
+	for (size_t i = 0; i < a.n; i++) {
+		struct type_member *x = &a.items[i], *y = &b.items[i];
+
+		if (strcmp(x->name, y->name) || x->bit != y->bit || x->bits != y->bits ||
+		    compare(&x->type, &y->type, up) != TYPE_SAME)
+			return TYPE_OTHER;
+	}
+	return TYPE_SAME;
 }
 
 /*

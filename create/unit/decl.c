@@ -67,36 +67,29 @@ static enum walk note_decl(struct die_path *at, void *arg)
 	return search->oom ? WALK_STOP : WALK_INTO;
 }
 
-static int add_wanted(struct dbginfo *dbg, struct objsym *sym, decl_list *wanted,
-		      struct uspl_err *err)
-{
-	Dwarf_Addr address;
-	struct decl *decl;
-
-	if (!sym->sec || sym->type == STT_TLS ||
-	    !dbginfo_address(dbg, sym->sec, sym->value, &address))
-		return 0;
-	decl = vec_push(wanted);
-	if (!decl)
-		return uspl_fail_nomem(err);
-	*decl = (struct decl){ .sym = sym, .address = address };
-	return 0;
-}
-
 int decls_find(struct side *side, bool (*wanted)(const struct objsym *sym), decl_list *ret,
 	       struct uspl_err *err)
 {
 	struct dbginfo *dbg = side_dbginfo(side);
 	struct search search = { .found = ret };
-	int rc = 0;
+	Dwarf_Addr address;
 
-	for (size_t i = 0; dbg && !rc && i < side->obj->syms.n; i++)
-		if (wanted(side->obj->syms.items[i]))
-			rc = add_wanted(dbg, side->obj->syms.items[i], &search.wanted, err);
-	if (!rc && search.wanted.n) {
+	for (size_t i = 0; dbg && !search.oom && i < side->obj->syms.n; i++) {
+		struct objsym *sym = side->obj->syms.items[i];
+		struct decl *decl;
+
+		if (!wanted(sym) || !sym->sec || sym->type == STT_TLS ||
+		    !dbginfo_address(dbg, sym->sec, sym->value, &address))
+			continue;
+		decl = vec_push(&search.wanted);
+		search.oom = !decl;
+		if (decl)
+			*decl = (struct decl){ .sym = sym, .address = address };
+	}
+	if (!search.oom && search.wanted.n) {
 		qsort(search.wanted.items, search.wanted.n, sizeof(struct decl), by_address);
 		dbginfo_walk(dbg, note_decl, &search);
 	}
 	vec_release(&search.wanted);
-	return search.oom ? uspl_fail_nomem(err) : rc;
+	return search.oom ? uspl_fail_nomem(err) : 0;
 }

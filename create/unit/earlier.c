@@ -71,17 +71,6 @@ bool earlier_changes(const struct update *older, const struct update *update)
 	return false;
 }
 
-static bool defines(const struct objfile *obj, const char *refname, bool code)
-{
-	for (size_t i = 0; i < obj->syms.n; i++) {
-		const struct objsym *sym = obj->syms.items[i];
-
-		if (sym->sec && (!code || objsec_is_code(sym->sec)) && !strcmp(sym->name, refname))
-			return true;
-	}
-	return false;
-}
-
 static bool is_brought(const struct earlier *earlier, const struct update_target *target,
 		       const char *refname, bool code)
 {
@@ -90,8 +79,13 @@ static bool is_brought(const struct earlier *earlier, const struct update_target
 	vec_for_each (&earlier->updates, update) {
 		const struct update_target *other = find_target(*update, target);
 
-		if (other && defines(other->new_code, refname, code))
-			return true;
+		for (size_t i = 0; other && i < other->new_code->syms.n; i++) {
+			const struct objsym *sym = other->new_code->syms.items[i];
+
+			if (sym->sec && (!code || objsec_is_code(sym->sec)) &&
+			    !strcmp(sym->name, refname))
+				return true;
+		}
 	}
 	return false;
 }

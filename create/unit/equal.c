@@ -100,32 +100,6 @@ static bool strings_equal(const struct objsec *pre, uint64_t pre_at, const struc
 	return false;
 }
 
-static bool entries_equal(const struct objsec *pre, uint64_t pre_at, const struct objsec *post,
-			  uint64_t post_at)
-{
-	uint64_t size = pre->entsize;
-	struct range a = { pre, pre_at - pre_at % size, size },
-		     b = { post, post_at - post_at % size, size };
-
-	return pre_at % size == post_at % size && equal_ranges(&a, &b, 0);
-}
-
-/*
- * The same for literals of unknown length. Zeros that fill up to the next one may differ in
- * number.
- */
-static bool stretches_equal(const struct range *pre, const struct range *post, int depth)
-{
-	uint64_t len = pre->len < post->len ? pre->len : post->len;
-	struct range a = { pre->sec, pre->at, len }, b = { post->sec, post->at, len };
-	const struct range *longer = pre->len > post->len ? pre : post;
-
-	for (uint64_t i = longer->at + len; i < longer->at + longer->len; i++)
-		if (longer->sec->data[i])
-			return false;
-	return equal_ranges(&a, &b, depth);
-}
-
 static bool is_entries(const struct objsec *sec)
 {
 	return (sec->flags & SHF_MERGE) && !(sec->flags & SHF_STRINGS) && sec->entsize;
@@ -135,6 +109,8 @@ bool equal_literals(const struct objsec *pre, int64_t pre_at, const struct objse
 		    int64_t post_at, int depth)
 {
 	struct range a = { .sec = pre }, b = { .sec = post };
+	const struct range *longer;
+	uint64_t len;
 
 	if (depth > MAX_DEPTH || !pre->data || !post->data ||
 	    literal_is_string(pre) != literal_is_string(post) ||
@@ -152,11 +128,27 @@ bool equal_literals(const struct objsec *pre, int64_t pre_at, const struct objse
 	b.at = (uint64_t)post_at;
 	if (literal_is_string(pre))
 		return strings_equal(pre, a.at, post, b.at);
-	if (is_entries(pre))
-		return pre->entsize == post->entsize && entries_equal(pre, a.at, post, b.at);
+	if (is_entries(pre)) {
+		a.len = b.len = pre->entsize;
+		if (pre->entsize != post->entsize || a.at % a.len != b.at % b.len)
+			return false;
+		a.at -= a.at % a.len;
+		b.at -= b.at % b.len;
+		return equal_ranges(&a, &b, 0);
+	}
 	a.len = literal_end(pre, a.at) - a.at;
 	b.len = literal_end(post, b.at) - b.at;
-	return stretches_equal(&a, &b, depth + 1);
+	/*
+	 * Of literals of unknown length, the zeros that fill up to the next one may differ in
+	 * number.
+	 */
+	len = a.len < b.len ? a.len : b.len;
+	longer = a.len > b.len ? &a : &b;
+	for (uint64_t i = longer->at + len; i < longer->at + longer->len; i++)
+		if (longer->sec->data[i])
+			return false;
+	a.len = b.len = len;
+	return equal_ranges(&a, &b, depth + 1);
 }
 
 static bool is_section(const struct objsym *sym)
@@ -164,28 +156,19 @@ static bool is_section(const struct objsym *sym)
 	return sym->type == STT_SECTION && sym->sec;
 }
 
-/* Are two sections with code each other's twins? */
-static bool same_code(const struct objsec *pre, const struct objsec *post)
-{
-	const struct objsym *owner = secinfo_of(pre)->owner;
-
-	if (!owner || !secinfo_of(post)->owner)
-		return !owner && !secinfo_of(post)->owner && !strcmp(pre->name, post->name);
-	return syminfo_of(secinfo_of(post)->owner)->twin == owner;
-}
-
 static bool place_equal(const struct range *pre, const struct objrel *a, const struct range *post,
 			const struct objrel *b, int depth)
 {
 	const struct objsec *x = a->sym->sec, *y = b->sym->sec;
+	const struct objsym *was = secinfo_of(x)->owner, *is = secinfo_of(y)->owner;
 
 	if (secinfo_of(x)->kind != secinfo_of(y)->kind)
 		return false;
 	if (secinfo_of(x)->kind == SECINFO_LITERAL)
 		return equal_literals(x, reference_target(pre->sec, a), y,
 				      reference_target(post->sec, b), depth);
-	if (secinfo_of(x)->kind == SECINFO_CODE)
-		return a->addend == b->addend && same_code(x, y);
+	if (secinfo_of(x)->kind == SECINFO_CODE && (was || is))
+		return a->addend == b->addend && was && is && syminfo_of(is)->twin == was;
 	return a->addend == b->addend && !strcmp(x->name, y->name);
 }
 

@@ -25,18 +25,14 @@ struct start {
 	uint64_t other;    /* the same for any other symbol */
 };
 
-static size_t index_of(const struct side *side, const struct objsec *sec)
-{
-	return (size_t)(secinfo_of(sec) - side->secinfos);
-}
-
 static void find_starts(const struct side *side, struct start *starts)
 {
 	for (size_t i = 0; i < side->obj->secs.n; i++)
 		starts[i].function = starts[i].other = side->obj->secs.items[i]->size;
 	for (size_t i = 0; i < side->obj->syms.n; i++) {
 		const struct objsym *sym = side->obj->syms.items[i];
-		struct start *start = sym->sec ? &starts[index_of(side, sym->sec)] : NULL;
+		struct start *start =
+			sym->sec ? &starts[secinfo_of(sym->sec) - side->secinfos] : NULL;
 		uint64_t *lowest;
 
 		if (!start || sym->type == STT_SECTION)
@@ -47,41 +43,23 @@ static void find_starts(const struct side *side, struct start *starts)
 	}
 }
 
-/* How many bytes right before the function at that offset say what type it has. */
-static uint64_t type_before(const struct objsec *sec, uint64_t function)
+static bool is_room(const struct objsec *sec, const struct start *start)
 {
 	/* clang's CodeGenModule::getUBSanFunctionTypeHash and AsmPrinter::emitFunctionHeader. */
 	static const uint8_t mark[] = { 0xfe, 0xca, 0x05, 0xc1 };
-
-	return function >= TYPE_LEN && !memcmp(sec->data + function - TYPE_LEN, mark, sizeof(mark))
-		       ? TYPE_LEN
-		       : 0;
-}
-
-static bool is_room(const struct objsec *sec, const struct start *start)
-{
 	uint64_t len = start->function, at = 0;
 	struct insn insn;
 
 	if (!objsec_is_code(sec) || !sec->data || len >= sec->size || start->other < len ||
 	    (sec->rels.n && sec->rels.items[0].offset < len))
 		return false;
-	len -= type_before(sec, len);
+	/* What says what type the function has stands right before it. */
+	if (len >= TYPE_LEN && !memcmp(sec->data + len - TYPE_LEN, mark, sizeof(mark)))
+		len -= TYPE_LEN;
 	for (; at < len; at += insn.len)
 		if (!arch_native()->insn_decode(sec->data + at, len - at, &insn) || !insn.is_nop)
 			return false;
 	return start->function > 0;
-}
-
-static void cut(struct objsec *sec, uint64_t len)
-{
-	struct objrel *rel;
-
-	sec->data += len;
-	sec->size -= len;
-	secinfo_of(sec)->front = len;
-	vec_for_each (&sec->rels, rel)
-		rel->offset -= len;
 }
 
 /* Symbols, and references by the section, count from the new beginning. */
@@ -113,10 +91,16 @@ int front_cut(struct side *side, struct uspl_err *err)
 	find_starts(side, starts);
 	for (size_t i = 0; i < side->obj->secs.n; i++) {
 		struct objsec *sec = side->obj->secs.items[i];
+		uint64_t len = starts[i].function;
+		struct objrel *rel;
 
 		if (!is_room(sec, &starts[i]))
 			continue;
-		cut(sec, starts[i].function);
+		sec->data += len;
+		sec->size -= len;
+		secinfo_of(sec)->front = len;
+		vec_for_each (&sec->rels, rel)
+			rel->offset -= len;
 		any = true;
 	}
 	if (any)

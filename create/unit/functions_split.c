@@ -152,13 +152,6 @@ static bool take_distance(struct split *split, size_t from, uint64_t at, const s
 	return true;
 }
 
-/* Does nothing run on behind an instruction of this kind? */
-static bool ends_here(const struct insn *insn)
-{
-	return insn->flow == INSN_JUMP || insn->flow == INSN_JUMP_INDIRECT ||
-	       insn->flow == INSN_RETURN || insn->flow == INSN_TRAP;
-}
-
 static bool is_filler(const struct objsec *sec, uint64_t at, const struct insn *insn)
 {
 	return insn->is_nop || (insn->len == 1 && sec->data[at] == 0xcc);
@@ -216,7 +209,11 @@ static bool read_piece(struct split *split, size_t index)
 			end = sym->value + sym->size;
 	}
 	piece->end = end;
-	return end > piece->start && ends_here(&last) && grow_piece(split, index);
+	/* Behind the last instruction something would run on. */
+	if (last.flow != INSN_JUMP && last.flow != INSN_JUMP_INDIRECT && last.flow != INSN_RETURN &&
+	    last.flow != INSN_TRAP)
+		return false;
+	return end > piece->start && grow_piece(split, index);
 }
 
 static bool only_fillers(const struct split *split, uint64_t from, uint64_t to)
@@ -310,16 +307,6 @@ static bool references_are_clear(const struct split *split)
 		}
 	}
 	return true;
-}
-
-static bool can_split(struct split *split)
-{
-	if (!find_pieces(split) || !only_fillers(split, 0, split->pieces.items[0].start))
-		return false;
-	for (size_t i = 0; i < split->pieces.n; i++)
-		if (!read_piece(split, i))
-			return false;
-	return references_are_clear(split);
 }
 
 /* References by the section or by a local name now go by the piece's own section. */
@@ -432,9 +419,13 @@ static void move_symbols(const struct split *split)
 static int split_section(struct objfile *obj, struct objsec *sec, struct uspl_err *err)
 {
 	auto_split struct split split = { .obj = obj, .sec = sec };
-	bool possible = can_split(&split);
+	bool possible = find_pieces(&split) && only_fillers(&split, 0, split.pieces.items[0].start);
 	struct piece *piece;
 	int rc;
+
+	for (size_t i = 0; possible && i < split.pieces.n; i++)
+		possible = read_piece(&split, i);
+	possible = possible && references_are_clear(&split);
 
 	if (split.oom)
 		return uspl_fail_nomem(err);
@@ -454,12 +445,16 @@ static int split_section(struct objfile *obj, struct objsec *sec, struct uspl_er
 	return 0;
 }
 
-/*
- * Marks the sections that may have to be split. Nearly all have one function, whose type is said,
- * at their beginning: to look for others in each would be to go through all symbols each time.
- */
-static void mark_candidates(const struct objfile *obj)
+int functions_split(struct objfile *obj, struct uspl_err *err)
 {
+	/* The new ones are added behind. */
+	size_t n = obj->secs.n;
+
+	/*
+	 * The sections that may have to be split are marked. Nearly all have one function, whose
+	 * type is said, at their beginning: to look for others in each would be to go through all
+	 * symbols each time.
+	 */
 	for (size_t i = 0; i < obj->syms.n; i++) {
 		const struct objsym *sym = obj->syms.items[i];
 
@@ -467,14 +462,6 @@ static void mark_candidates(const struct objfile *obj)
 		    (sym->type != STT_FUNC || sym->value))
 			sym->sec->mark = 1;
 	}
-}
-
-int functions_split(struct objfile *obj, struct uspl_err *err)
-{
-	/* The new ones are added behind. */
-	size_t n = obj->secs.n;
-
-	mark_candidates(obj);
 	for (size_t i = 0; i < n; i++) {
 		struct objsec *sec = obj->secs.items[i];
 		bool is_candidate = sec->mark;

@@ -47,11 +47,6 @@ static int note_definition(struct strmap *winners, const struct objsym *sym, siz
 	return 0;
 }
 
-static const char *object_of(const struct diff_unit *unit, bool post)
-{
-	return post ? unit->post_obj : unit->pre_obj;
-}
-
 static int find_winners(struct leave_out *state, bool post, struct uspl_err *err)
 {
 	struct strmap *winners = &state->sides[post].winners;
@@ -59,7 +54,7 @@ static int find_winners(struct leave_out *state, bool post, struct uspl_err *err
 	if (state->sides[post].known)
 		return 0;
 	for (size_t i = 0; i < state->n; i++) {
-		const char *path = object_of(&state->units[i], post);
+		const char *path = post ? state->units[i].post_obj : state->units[i].pre_obj;
 		auto_objfile struct objfile *obj = NULL;
 		int rc = path ? objfile_read_code(path, &obj, err) : 0;
 
@@ -81,17 +76,6 @@ static bool may_be_overridden(const struct objsym *sym)
 	return is_global_definition(sym) && is_weak(sym);
 }
 
-static bool is_overridden(const struct leave_out *state, size_t index, bool post,
-			  const struct objsym *sym)
-{
-	const struct winner *winner =
-		may_be_overridden(sym) ? strmap_get(&state->sides[post].winners, sym->name) : NULL;
-
-	if (!winner || winner->index == index)
-		return false;
-	return !winner->weak || !sym->sec || !sym->sec->group_sig;
-}
-
 /* Functions and variables; the linker's table has no others. */
 static bool has_place(const struct objsym *sym)
 {
@@ -105,33 +89,6 @@ static bool has_place(const struct objsym *sym)
 	default:
 		return false;
 	}
-}
-
-static int is_missing(const struct leave_out *state, size_t index, const struct objsym *sym,
-		      bool *ret, struct uspl_err *err)
-{
-	auto_free char *local = NULL;
-
-	*ret = false;
-	if (!state->linked || !has_place(sym))
-		return 0;
-	if (sym->bind == STB_LOCAL) {
-		local = refname_local(state->units[index].source, sym->name);
-		if (!local)
-			return uspl_fail_nomem(err);
-	}
-	*ret = linked_lacks(state->linked, sym, local ? local : sym->name);
-	return 0;
-}
-
-static void make_undefined(struct objsym *sym)
-{
-	sym->sec = NULL;
-	sym->shndx = SHN_UNDEF;
-	sym->value = 0;
-	/* A weak one may be nowhere; this one is somewhere, or the program wouldn't link. */
-	if (sym->bind == STB_WEAK)
-		sym->bind = STB_GLOBAL;
 }
 
 /* One object, and which of its definitions are left out. */
@@ -198,22 +155,19 @@ static void take_out(struct dropping *drop, const char *source)
 		if (!drop->out[i])
 			continue;
 		log_debug("create", "%s: '%s' isn't in the program", source, sym->name);
-		make_undefined(sym);
+		sym->sec = NULL;
+		sym->shndx = SHN_UNDEF;
+		sym->value = 0;
+		/*
+		 * A weak one may be nowhere; this one is somewhere, or the program wouldn't link.
+		 */
+		if (sym->bind == STB_WEAK)
+			sym->bind = STB_GLOBAL;
 		if (!sec || drop->kept[sec->mark])
 			continue;
 		sec->flags &= ~(uint64_t)SHF_ALLOC;
 		vec_release(&sec->rels);
 	}
-}
-
-/* A part that lies apart (f.cold) goes with its function. */
-static bool is_part_of(const struct objsym *sym, const struct objsym *function)
-{
-	size_t len = strlen(function->name);
-
-	return sym->bind == STB_LOCAL && sym->sec && function->type == STT_FUNC &&
-	       !strncmp(sym->name, function->name, len) &&
-	       !strncmp(sym->name + len, ".cold", strlen(".cold"));
 }
 
 /* What another unit's definition overrides. */
@@ -222,12 +176,25 @@ static void drop_overridden(const struct leave_out *state, size_t index, bool po
 {
 	for (size_t i = 0; i < drop->obj->syms.n; i++) {
 		const struct objsym *sym = drop->obj->syms.items[i];
+		const struct winner *winner =
+			may_be_overridden(sym) ? strmap_get(&state->sides[post].winners, sym->name)
+					       : NULL;
+		size_t len = strlen(sym->name);
 
-		if (!is_overridden(state, index, post, sym))
+		if (!winner || winner->index == index ||
+		    (winner->weak && sym->sec && sym->sec->group_sig))
 			continue;
 		drop->out[i] = true;
-		for (size_t j = 0; j < drop->obj->syms.n; j++)
-			drop->out[j] |= is_part_of(drop->obj->syms.items[j], sym);
+		if (sym->type != STT_FUNC)
+			continue;
+		/* A part that lies apart (f.cold) goes with its function. */
+		for (size_t j = 0; j < drop->obj->syms.n; j++) {
+			const struct objsym *part = drop->obj->syms.items[j];
+
+			drop->out[j] |= part->bind == STB_LOCAL && part->sec &&
+					!strncmp(part->name, sym->name, len) &&
+					!strncmp(part->name + len, ".cold", strlen(".cold"));
+		}
 	}
 }
 
@@ -236,10 +203,17 @@ static int drop_missing(const struct leave_out *state, size_t index, struct drop
 			struct uspl_err *err)
 {
 	for (size_t i = 0; i < drop->obj->syms.n; i++) {
-		int rc = is_missing(state, index, drop->obj->syms.items[i], &drop->out[i], err);
+		const struct objsym *sym = drop->obj->syms.items[i];
+		auto_free char *local = NULL;
 
-		if (rc)
-			return rc;
+		if (!has_place(sym))
+			continue;
+		if (sym->bind == STB_LOCAL) {
+			local = refname_local(state->units[index].source, sym->name);
+			if (!local)
+				return uspl_fail_nomem(err);
+		}
+		drop->out[i] = linked_lacks(state->linked, sym, local ? local : sym->name);
 	}
 	find_kept(drop);
 	keep_referred(drop);

@@ -38,39 +38,31 @@ static int note_names(struct linked *linked, struct uspl_err *err)
 	return 0;
 }
 
-static int note_dynamic_of(struct linked *linked, Elf *elf, Elf_Scn *scn, const GElf_Shdr *shdr,
-			   struct uspl_err *err)
-{
-	Elf_Data *data = elf_getdata(scn, NULL);
-	GElf_Sym sym;
-
-	for (int i = 1; data && gelf_getsym(data, i, &sym); i++) {
-		const char *name = elf_strptr(elf, shdr->sh_link, sym.st_name);
-		int rc;
-
-		if (!name || !*name)
-			continue;
-		rc = add_name(sym.st_shndx == SHN_UNDEF ? &linked->imports : &linked->exports, name,
-			      linked, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 static int note_dynamic(struct linked *linked, struct uspl_err *err)
 {
 	Elf *elf = image_elf(linked->file.image);
 	Elf_Scn *scn = NULL;
 	GElf_Shdr shdr;
-	int rc = 0;
+	GElf_Sym sym;
 
-	while (elf && (scn = elf_nextscn(elf, scn)))
-		if (gelf_getshdr(scn, &shdr) && shdr.sh_type == SHT_DYNSYM) {
-			rc = note_dynamic_of(linked, elf, scn, &shdr, err);
+	while (elf && (scn = elf_nextscn(elf, scn))) {
+		Elf_Data *data = elf_getdata(scn, NULL);
+
+		if (!gelf_getshdr(scn, &shdr) || shdr.sh_type != SHT_DYNSYM)
+			continue;
+		for (int i = 1; data && gelf_getsym(data, i, &sym); i++) {
+			const char *name = elf_strptr(elf, shdr.sh_link, sym.st_name);
+			int rc;
+
+			if (!name || !*name)
+				continue;
+			rc = add_name(sym.st_shndx == SHN_UNDEF ? &linked->imports
+								: &linked->exports,
+				      name, linked, err);
 			if (rc)
 				return rc;
 		}
+	}
 	return 0;
 }
 
@@ -128,22 +120,11 @@ bool linked_has_earlier(const struct linked *linked, const char *refname)
 	return linked->earlier && earlier_brings(linked->earlier, linked->target, refname);
 }
 
-/* A local symbol of that name and file; one without a file may be any. */
-static bool has_local(const struct linked *linked, const char *name, const char *file)
-{
-	const struct image_sym *sym;
-
-	vec_for_each (&linked->file.image->syms, sym)
-		if (sym->bind == STB_LOCAL && !strcmp(sym->name, name) &&
-		    (!sym->file || !sym->file[0] || !file || !strcmp(sym->file, file)))
-			return true;
-	return false;
-}
-
 static bool has(const struct linked *linked, const struct objsym *sym)
 {
 	auto_free char *bare = strndup(sym->name, strcspn(sym->name, "@"));
-	const struct image_sym *own = bare ? strmap_get(&linked->names, bare) : NULL;
+	const struct image_sym *own = bare ? strmap_get(&linked->names, bare) : NULL, *other;
+	const char *file = sym->bind == STB_LOCAL ? sym->file : NULL;
 
 	if (!bare || (own && (own->bind != STB_LOCAL || sym->vis != STV_DEFAULT)))
 		return true;
@@ -151,9 +132,13 @@ static bool has(const struct linked *linked, const struct objsym *sym)
 		return false;
 	/*
 	 * What a version script or -Bsymbolic hides has become local; and in mold's tables all that
-	 * a program doesn't export. It lies behind some file's name or none.
+	 * a program doesn't export. It lies behind some file's name or none, and may be any then.
 	 */
-	return has_local(linked, bare, sym->bind == STB_LOCAL ? sym->file : NULL);
+	vec_for_each (&linked->file.image->syms, other)
+		if (other->bind == STB_LOCAL && !strcmp(other->name, bare) &&
+		    (!other->file || !other->file[0] || !file || !strcmp(other->file, file)))
+			return true;
+	return false;
 }
 
 bool linked_lacks(const struct linked *linked, const struct objsym *sym, const char *refname)

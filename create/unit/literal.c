@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 
+#include "base/text.h"
 #include "create/unit/reference.h"
 #include "create/unit/unit.h"
 #include "objfile/objfile.h"
@@ -30,23 +31,11 @@ bool literal_ends_at(const struct objsec *sec, uint64_t at)
 	return true;
 }
 
-/* Where the string or entry at `at` ends. */
-static uint64_t merged_end(const struct objsec *sec, uint64_t at)
-{
-	uint64_t step = width(sec);
-
-	if (!literal_is_string(sec))
-		return at - at % step + step;
-	for (; at + step <= sec->size; at += step)
-		if (literal_ends_at(sec, at))
-			return at + step;
-	return at;
-}
-
 bool literal_is_left(const struct objsec *from, const struct objrel *rel)
 {
 	const struct objsym *sym = rel->sym;
 	int64_t at = reference_target(from, rel);
+	uint64_t step;
 
 	if (sym->type == STT_SECTION || !sym->sec || !sym->sec->data ||
 	    secinfo_of(sym->sec)->kind != SECINFO_LITERAL || !(sym->sec->flags & SHF_MERGE) ||
@@ -54,7 +43,8 @@ bool literal_is_left(const struct objsec *from, const struct objrel *rel)
 		return false;
 	if (literal_is_string(sym->sec))
 		return at != (int64_t)sym->value;
-	return at < (int64_t)sym->value || at >= (int64_t)merged_end(sym->sec, sym->value);
+	step = width(sym->sec);
+	return at < (int64_t)sym->value || at >= (int64_t)(sym->value - sym->value % step + step);
 }
 
 static bool is_text(uint8_t byte)

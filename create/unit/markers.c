@@ -35,11 +35,11 @@ static int split(struct objfile *obj, struct objsec *sec, struct uspl_err *err)
 {
 	struct note note;
 	size_t at = 0, from = 0;
-	int rc = 0;
 
-	while (!rc && sec->data && note_next(sec->data, sec->size, 4, &at, &note)) {
+	while (sec->data && note_next(sec->data, sec->size, 4, &at, &note)) {
 		size_t end = at < sec->size ? at : sec->size;
 		struct objsec *one = objfile_add_section(obj, ONE_NOTE, SHT_PROGBITS, SHF_ALLOC);
+		int rc;
 
 		if (!one)
 			return uspl_fail_nomem(err);
@@ -49,10 +49,12 @@ static int split(struct objfile *obj, struct objsec *sec, struct uspl_err *err)
 		if (!one->data)
 			return uspl_fail_nomem(err);
 		rc = move_relocations(sec, from, end, one, err);
+		if (rc)
+			return rc;
 		from = at;
 	}
 	sec->rels.n = 0;
-	return rc;
+	return 0;
 }
 
 int markers_split(struct objfile *obj, struct uspl_err *err)

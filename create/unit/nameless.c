@@ -9,6 +9,7 @@
  */
 
 #include "base/buf.h"
+#include "base/text.h"
 #include "create/unit/nameless.h"
 #include "create/unit/report_warn.h"
 
@@ -17,23 +18,19 @@
 
 /* ---- the types that symbols are named after ---- */
 
-static void type_free(struct nameless_type *type)
-{
-	free(type->text);
-	free(type->family);
-	vec_release(&type->code);
-	vec_release(&type->data);
-	vec_release(&type->lines);
-	vec_release(&type->own);
-	free(type);
-}
-
 static void list_release(struct nameless_list *list)
 {
 	struct nameless_type **type;
 
-	vec_for_each (&list->types, type)
-		type_free(*type);
+	vec_for_each (&list->types, type) {
+		free((*type)->text);
+		free((*type)->family);
+		vec_release(&(*type)->code);
+		vec_release(&(*type)->data);
+		vec_release(&(*type)->lines);
+		vec_release(&(*type)->own);
+		free(*type);
+	}
 	vec_release(&list->types);
 	strmap_release(&list->by_text);
 }
@@ -77,18 +74,6 @@ static bool is_listed(const struct objsym *sym)
 	return sym->sec && sym->type != STT_SECTION && nameless_is_in(sym->name);
 }
 
-static bool add_symbol(struct nameless_type *type, struct objsym *sym)
-{
-	struct objsym **slot;
-
-	if (!sym_is_function(sym) && !sym_is_variable(sym))
-		return true;
-	slot = vec_push(sym_is_function(sym) ? &type->code : &type->data);
-	if (slot)
-		*slot = sym;
-	return slot;
-}
-
 /* Takes the types that a symbol is named after into the list; the symbol too, if it is one type. */
 static bool list_symbol(struct nameless_list *list, struct objsym *sym)
 {
@@ -96,6 +81,7 @@ static bool list_symbol(struct nameless_list *list, struct objsym *sym)
 	auto_free char *text = nameless_demangle(sym->name);
 	struct nameless_type *only = NULL;
 	struct nameless_token *token;
+	struct objsym **slot;
 	bool several = false;
 
 	if (!text || !nameless_find(text, &tokens))
@@ -110,7 +96,12 @@ static bool list_symbol(struct nameless_list *list, struct objsym *sym)
 		several |= only && only != type;
 		only = type;
 	}
-	return !only || several || add_symbol(only, sym);
+	if (!only || several || (!sym_is_function(sym) && !sym_is_variable(sym)))
+		return true;
+	slot = vec_push(sym_is_function(sym) ? &only->code : &only->data);
+	if (slot)
+		*slot = sym;
+	return slot;
 }
 
 static int list_types(const struct side *side, struct nameless_list *list, struct uspl_err *err)
@@ -176,7 +167,7 @@ static int set_family(const struct nameless_list *list, struct nameless_type *ty
 			own = &tokens.items[i];
 	stem = own->number;
 	while (stem && type->text[stem - 1] != '{' && type->text[stem - 1] != '$' &&
-	       !name_starts(type->text + stem, "._anon_"))
+	       !text_starts_with(type->text + stem, "._anon_"))
 		stem--;
 	if (pre)
 		buf_add(&family, type->text, stem);
@@ -335,26 +326,10 @@ static int set_alias(const struct unit *unit, struct objsym *sym, const struct s
 	return syminfo_of(sym)->alias ? 0 : uspl_fail_nomem(err);
 }
 
-static int set_aliases(const struct unit *unit, struct uspl_err *err)
-{
-	auto_strmap struct strmap by_key = { 0 }, stems = { 0 };
-	int rc = collect_stems(&unit->pre, &by_key, &stems, err);
-
-	if (rc)
-		return rc;
-	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
-		if (!is_listed(unit->post.obj->syms.items[i]))
-			continue;
-		rc = set_alias(unit, unit->post.obj->syms.items[i], &by_key, &stems, err);
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
 int nameless_pair(const struct diff *diff, struct unit *unit, struct uspl_err *err)
 {
 	struct nameless *nameless = unit->nameless = calloc(1, sizeof(*nameless));
+	auto_strmap struct strmap by_key = { 0 }, stems = { 0 };
 	int rc;
 
 	if (!nameless)
@@ -375,5 +350,15 @@ int nameless_pair(const struct diff *diff, struct unit *unit, struct uspl_err *e
 	rc = match_all(unit, err);
 	if (rc)
 		return rc;
-	return set_aliases(unit, err);
+	rc = collect_stems(&unit->pre, &by_key, &stems, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
+		if (!is_listed(unit->post.obj->syms.items[i]))
+			continue;
+		rc = set_alias(unit, unit->post.obj->syms.items[i], &by_key, &stems, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }

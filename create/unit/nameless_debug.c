@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "create/unit/dbgtype.h"
 #include "create/unit/nameless.h"
 #include "create/unit/srcloc.h"
@@ -70,15 +71,6 @@ static Dwarf_Off end_of(struct die_path *at)
 	return UINT64_MAX;
 }
 
-static bool note_span(struct lookup *lookup, struct die_path *at)
-{
-	struct span *span = vec_push(&lookup->spans);
-
-	if (span)
-		*span = (struct span){ dwarf_dieoffset(&at->die), end_of(at), at->die };
-	return span;
-}
-
 static struct function *function_at(const struct lookup *lookup, Dwarf_Addr address)
 {
 	struct function key = { .address = address };
@@ -129,13 +121,17 @@ static enum walk note_die(struct die_path *at, void *arg)
 {
 	struct lookup *lookup = arg;
 	struct function *function;
+	struct span *span;
 	Dwarf_Addr address;
 
 	switch (dwarf_tag(&at->die)) {
 	case DW_TAG_structure_type:
 	case DW_TAG_class_type:
 	case DW_TAG_union_type:
-		lookup->oom |= !note_span(lookup, at);
+		span = vec_push(&lookup->spans);
+		lookup->oom |= !span;
+		if (span)
+			*span = (struct span){ dwarf_dieoffset(&at->die), end_of(at), at->die };
 		break;
 	case DW_TAG_variable:
 		if (dbginfo_variable_address(&at->die, &address))
@@ -197,21 +193,12 @@ struct seen {
 	size_t n;
 };
 
-static void see(struct seen *seen, Dwarf_Die *type)
-{
-	for (size_t i = 0; i < seen->n; i++)
-		if (seen->types[i].addr == type->addr)
-			return;
-	if (seen->n < MAX_SEEN)
-		seen->types[seen->n++] = *type;
-}
-
 static bool is_nameless(Dwarf_Die *type)
 {
 	const char *name = dwarf_diename(type);
 
-	return !name || name_starts(name, "<lambda") || name_starts(name, "<unnamed") ||
-	       name_starts(name, "._anon");
+	return !name || text_starts_with(name, "<lambda") || text_starts_with(name, "<unnamed") ||
+	       text_starts_with(name, "._anon");
 }
 
 static void see_arguments(const struct lookup *lookup, Dwarf_Die *die, struct seen *seen,
@@ -236,7 +223,11 @@ static void see_type(const struct lookup *lookup, Dwarf_Die *type, struct seen *
 	if (!dbgtype_is_aggregate(&die) || depth == MAX_NESTING)
 		return;
 	if (is_nameless(&die)) {
-		see(seen, &die);
+		for (size_t i = 0; i < seen->n; i++)
+			if (seen->types[i].addr == die.addr)
+				return;
+		if (seen->n < MAX_SEEN)
+			seen->types[seen->n++] = die;
 		return;
 	}
 	see_arguments(lookup, &die, seen, depth + 1);
@@ -302,26 +293,6 @@ static int add_functions(struct side *side, struct nameless_type *type, const sy
 	return 0;
 }
 
-static int collect_functions(struct side *side, const struct nameless_list *list,
-			     struct lookup *lookup, struct uspl_err *err)
-{
-	struct nameless_type **type;
-
-	vec_for_each (&list->types, type) {
-		int rc = add_functions(side, *type, &(*type)->code, lookup, err);
-
-		if (rc)
-			return rc;
-		rc = add_functions(side, *type, &(*type)->data, lookup, err);
-		if (rc)
-			return rc;
-	}
-	if (lookup->functions.n)
-		qsort(lookup->functions.items, lookup->functions.n,
-		      sizeof(*lookup->functions.items), by_address);
-	return 0;
-}
-
 static void settle(struct nameless_type *type, Dwarf_Die *die)
 {
 	int line = 0;
@@ -383,15 +354,6 @@ static int by_number(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The type that the code at an address is made of; NULL if none. */
-static struct nameless_type *type_at(const struct lookup *lookup, Dwarf_Addr address)
-{
-	size_t i = vec_lower_bound(&lookup->functions, it, it->address <= address);
-	const struct function *function = i ? &lookup->functions.items[i - 1] : NULL;
-
-	return function && address < function->end ? function->type : NULL;
-}
-
 /* Notes the lines of all code of one unit of the debugging information. */
 static bool note_lines(const struct lookup *lookup, Dwarf_Die *cu)
 {
@@ -402,14 +364,18 @@ static bool note_lines(const struct lookup *lookup, Dwarf_Die *cu)
 		return true;
 	for (size_t i = 0; i < n; i++) {
 		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+		const struct function *function;
 		struct nameless_type *type;
+		size_t before;
 		const char *file, *own;
 		Dwarf_Addr address;
 		int number, *slot;
 
 		if (dwarf_lineaddr(line, &address) || dwarf_lineno(line, &number) || !number)
 			continue;
-		type = type_at(lookup, address);
+		before = vec_lower_bound(&lookup->functions, it, it->address <= address);
+		function = before ? &lookup->functions.items[before - 1] : NULL;
+		type = function && address < function->end ? function->type : NULL;
 		own = type && type->found ? dbginfo_declaring_file(&type->die) : NULL;
 		file = own ? dwarf_linesrc(line, NULL, NULL) : NULL;
 		if (!file || strcmp(file, own))
@@ -431,9 +397,17 @@ int nameless_look_up(struct side *side, struct nameless_list *list, struct uspl_
 
 	if (!lookup.dbg || !list->types.n)
 		return 0;
-	rc = collect_functions(side, list, &lookup, err);
-	if (rc)
-		return rc;
+	vec_for_each (&list->types, type) {
+		rc = add_functions(side, *type, &(*type)->code, &lookup, err);
+		if (rc)
+			return rc;
+		rc = add_functions(side, *type, &(*type)->data, &lookup, err);
+		if (rc)
+			return rc;
+	}
+	if (lookup.functions.n)
+		qsort(lookup.functions.items, lookup.functions.n, sizeof(*lookup.functions.items),
+		      by_address);
 	dbginfo_walk(lookup.dbg, note_die, &lookup);
 	if (lookup.oom)
 		return uspl_fail_nomem(err);

@@ -120,11 +120,6 @@ static bool same_lines(const struct nameless_type *pre, const struct nameless_ty
 	return false;
 }
 
-static bool same_line(const struct nameless_type *pre, const struct nameless_type *post)
-{
-	return pre->line && pre->line == post->line;
-}
-
 static bool same_text(const struct nameless_type *pre, const struct nameless_type *post)
 {
 	return !pre->code.n && !post->code.n && !pre->found && !post->found &&
@@ -208,7 +203,7 @@ static void pair_unique(const nameless_vec *pre, const nameless_vec *post, same_
 
 static bool same_code_and_line(const struct nameless_type *pre, const struct nameless_type *post)
 {
-	return same_line(pre, post) && same_code(pre, post);
+	return pre->line && pre->line == post->line && same_code(pre, post);
 }
 
 /* Rule 1, for those whose code is that of one only, or of several that do the same. */
@@ -246,17 +241,6 @@ static bool same_order(const nameless_vec *pre, const struct nameless_type *old,
 	return true;
 }
 
-/* Does the patch change the lines of the two together, one for the other? */
-static bool same_place(const struct unit *unit, struct nameless_type *old,
-		       struct nameless_type *type)
-{
-	const char *was = old->found ? dbginfo_declaring_file(&old->die) : NULL;
-	const char *is = type->found ? dbginfo_declaring_file(&type->die) : NULL;
-
-	return was && is &&
-	       patched_lines_together(unit->nameless->patched, was, old->line, is, type->line);
-}
-
 static struct nameless_type *first_loose(const nameless_vec *list, size_t *ret_n)
 {
 	struct nameless_type *found = NULL, **type;
@@ -271,13 +255,6 @@ static struct nameless_type *first_loose(const nameless_vec *list, size_t *ret_n
 	return found;
 }
 
-static bool has_line(const struct nameless_type *type, int line)
-{
-	size_t i = vec_lower_bound(&type->lines, it, *it < line);
-
-	return i < type->lines.n && type->lines.items[i] == line;
-}
-
 /*
  * Does the line belong to code of another one, too? Then it is a template's that both were given
  * to.
@@ -286,9 +263,12 @@ static bool is_shared(const nameless_vec *list, const struct nameless_type *of, 
 {
 	struct nameless_type **type;
 
-	vec_for_each (list, type)
-		if (*type != of && has_line(*type, line))
+	vec_for_each (list, type) {
+		size_t i = vec_lower_bound(&(*type)->lines, it, *it < line);
+
+		if (*type != of && i < (*type)->lines.n && (*type)->lines.items[i] == line)
 			return true;
+	}
 	return false;
 }
 
@@ -314,7 +294,9 @@ static int forget_shared_lines(const nameless_vec *list, struct uspl_err *err)
 int nameless_match(struct unit *unit, const nameless_vec *pre, const nameless_vec *post,
 		   struct uspl_err *err)
 {
+	const struct patched_lines *patched = unit->nameless->patched;
 	struct nameless_type *old, *type;
+	const char *was, *is;
 	size_t n_pre, n_post;
 	int rc = forget_shared_lines(pre, err);
 
@@ -333,7 +315,11 @@ int nameless_match(struct unit *unit, const nameless_vec *pre, const nameless_ve
 	type = first_loose(post, &n_post);
 	if (!old || !type)
 		return 0;
-	if (n_pre > 1 || n_post > 1 || !same_order(pre, old, type) || !same_place(unit, old, type))
+	was = old->found ? dbginfo_declaring_file(&old->die) : NULL;
+	is = type->found ? dbginfo_declaring_file(&type->die) : NULL;
+	/* The patch has to change the lines of the two together, one for the other. */
+	if (n_pre > 1 || n_post > 1 || !same_order(pre, old, type) || !was || !is ||
+	    !patched_lines_together(patched, was, old->line, is, type->line))
 		return refuse(unit, old, type, err);
 	pair(old, type);
 	return 0;

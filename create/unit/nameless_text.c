@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/demangle.h"
+#include "base/text.h"
 #include "create/unit/nameless.h"
 
 /* What gcc calls a structure without a name that is in no function, before its number. */
@@ -23,15 +24,15 @@ static const char anon[] = "._anon_";
 
 bool nameless_is_in(const char *mangled)
 {
-	return name_starts(mangled, "_Z") && (strstr(mangled, "Ul") || strstr(mangled, "Ut") ||
-					      strstr(mangled, "$_") || strstr(mangled, anon));
+	return text_starts_with(mangled, "_Z") && (strstr(mangled, "Ul") || strstr(mangled, "Ut") ||
+						   strstr(mangled, "$_") || strstr(mangled, anon));
 }
 
 size_t nameless_stem_len(const char *mangled)
 {
 	size_t len = strcspn(mangled, ".");
 
-	while (name_starts(mangled + len, anon))
+	while (text_starts_with(mangled + len, anon))
 		len += 1 + strcspn(mangled + len + 1, ".");
 	return len;
 }
@@ -81,7 +82,7 @@ static char *demangle_spelled(const char *name, size_t from, int *tries)
 			if (spelled.oom)
 				return NULL;
 			text = demangle_name(buf_str(&spelled));
-			if (text && !name_starts(text, "_Z"))
+			if (text && !text_starts_with(text, "_Z"))
 				return text;
 			free(text);
 			text = demangle_spelled(buf_str(&spelled), end + 2, tries);
@@ -109,9 +110,9 @@ static size_t skip_braces(const char *text, size_t at)
 /* The token that begins at `at`, if one does: sets number and end. */
 static bool token_at(const char *text, size_t at, struct nameless_token *ret)
 {
-	size_t before = name_starts(text + at, anon) ? strlen(anon) : strlen("$_");
+	size_t before = text_starts_with(text + at, anon) ? strlen(anon) : strlen("$_");
 
-	if ((before > 2 || name_starts(text + at, "$_")) &&
+	if ((before > 2 || text_starts_with(text + at, "$_")) &&
 	    isdigit((unsigned char)text[at + before])) {
 		ret->number = at + before;
 		ret->end = ret->number + strspn(text + ret->number, "0123456789");
@@ -235,7 +236,7 @@ char *nameless_demangle(const char *mangled)
 	auto_free char *stem = strndup(mangled, nameless_stem_len(mangled));
 	auto_free char *text = stem ? demangle_name(stem) : NULL;
 	int tries = MAX_SPELLINGS;
-	char *spelled = text && name_starts(text, "_Z") && nameless_is_in(stem)
+	char *spelled = text && text_starts_with(text, "_Z") && nameless_is_in(stem)
 				? demangle_spelled(stem, strlen("_Z"), &tries)
 				: NULL;
 
@@ -260,7 +261,8 @@ void nameless_add_bare(const char *mangled, struct buf *ret)
 		size_t digits = strspn(p, "0123456789"), more;
 
 		/* "3$_0", "8._anon_0": the length counts the digits, too. */
-		if (digits && (name_starts(p + digits, "$_") || name_starts(p + digits, anon))) {
+		if (digits &&
+		    (text_starts_with(p + digits, "$_") || text_starts_with(p + digits, anon))) {
 			size_t sign = p[digits] == '$' ? strlen("$_") : strlen(anon);
 
 			more = strtoul(p, NULL, 10);

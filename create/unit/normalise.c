@@ -262,21 +262,6 @@ static int note_literal_uses(struct side *side, struct uspl_err *err)
 	return 0;
 }
 
-/* A symbol for a string's beginning, which references are counted from. */
-static struct objsym *add_anchor(const struct side *side, struct objsec *sec, uint64_t at)
-{
-	struct objsym *sym = objfile_add_symbol(side->obj, "", STT_NOTYPE, STB_LOCAL);
-	const struct syminfo *section = syminfo_of(sec->secsym);
-	struct syminfo syminfo = { .unit = section->unit, .side = section->side };
-
-	if (!sym)
-		return NULL;
-	sym->sec = sec;
-	sym->value = at;
-	sym->priv = objfile_memdup(side->obj, &syminfo, sizeof(syminfo));
-	return sym->priv ? sym : NULL;
-}
-
 /* Does anything refer to a place in [from, to)? */
 static bool is_used(const struct secinfo *secinfo, uint64_t from, uint64_t to)
 {
@@ -337,10 +322,19 @@ static int add_anchors(struct side *side, struct uspl_err *err)
 		return rc;
 	vec_for_each (&middles, middle) {
 		struct objrel *rel = middle->rel;
-		struct secinfo *secinfo = secinfo_of(rel->sym->sec);
-		struct objsym *anchor = add_anchor(side, rel->sym->sec, middle->begin);
+		struct objsec *sec = rel->sym->sec;
+		struct secinfo *secinfo = secinfo_of(sec);
+		const struct syminfo *section = syminfo_of(sec->secsym);
+		struct syminfo syminfo = { .unit = section->unit, .side = section->side };
+		struct objsym *anchor = objfile_add_symbol(side->obj, "", STT_NOTYPE, STB_LOCAL);
 
 		if (!anchor)
+			return uspl_fail_nomem(err);
+		/* A symbol for a string's beginning, which references are counted from. */
+		anchor->sec = sec;
+		anchor->value = middle->begin;
+		anchor->priv = objfile_memdup(side->obj, &syminfo, sizeof(syminfo));
+		if (!anchor->priv)
 			return uspl_fail_nomem(err);
 		rel->addend -= (int64_t)middle->begin;
 		rel->sym = anchor;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "create/unit/decl.h"
 #include "create/unit/srcloc.h"
 
@@ -124,7 +125,7 @@ static bool is_of(Dwarf_Die *die, const struct objsym *sym, size_t *ret_len)
 	len = strlen(name);
 	return (*ret_len > len + 1 && sym->name[*ret_len - len - 1] == '.' &&
 		!strncmp(sym->name + *ret_len - len, name, len)) ||
-	       (name_starts(sym->name, "_ZZ") && strstr(sym->name, name));
+	       (text_starts_with(sym->name, "_ZZ") && strstr(sym->name, name));
 }
 
 /* The path of the source that an entry's name comes from, NULL if it isn't known. */
@@ -174,22 +175,16 @@ static void note_symbol(struct search *search, Dwarf_Die *die, struct objsym *sy
 		search->oom |= !rename_symbol(search->side, sym, len, "");
 }
 
-static bool is_external(Dwarf_Die *die)
-{
-	Dwarf_Attribute attr;
-	bool external = false;
-
-	return dwarf_attr_integrate(die, DW_AT_external, &attr) &&
-	       !dwarf_formflag(&attr, &external) && external;
-}
-
 static enum walk note_origin(struct die_path *at, void *arg)
 {
 	struct search *search = arg;
+	Dwarf_Attribute attr;
 	Dwarf_Addr address;
+	bool external = false;
 	size_t i;
 
-	if (!decl_address(at, &address) || is_external(&at->die))
+	if (!decl_address(at, &address) || (dwarf_attr_integrate(&at->die, DW_AT_external, &attr) &&
+					    !dwarf_formflag(&attr, &external) && external))
 		return WALK_INTO;
 	i = vec_lower_bound(&search->wanted, it, it->address < address);
 	for (; i < search->wanted.n && search->wanted.items[i].address == address; i++)

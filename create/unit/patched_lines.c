@@ -27,12 +27,6 @@ struct patched_lines {
 	VEC(struct patched_line) lines;
 };
 
-static const char *next_line(const char *line)
-{
-	line += strcspn(line, "\n");
-	return line + (*line == '\n');
-}
-
 /* ---- reading ---- */
 
 /* Where a section's lines are counted from. */
@@ -41,15 +35,6 @@ struct counter {
 	size_t run;
 	bool in_run;
 };
-
-static void start_hunk(const char *line, struct counter *counter)
-{
-	const char *plus = strchr(line, '+');
-
-	counter->old = strtoul(line + strlen("@@ -"), NULL, 10);
-	counter->new = plus ? strtoul(plus + 1, NULL, 10) : 0;
-	counter->in_run = false;
-}
 
 static int take_line(struct patched_lines *lines, const char *file, const char *text,
 		     struct counter *counter, struct uspl_err *err)
@@ -81,47 +66,43 @@ static int read_section(struct patched_lines *lines, const struct section *secti
 {
 	struct diff_hunk hunk = { 0, 0 };
 
-	for (const char *line = section->start; line < section->end; line = next_line(line)) {
+	for (const char *line = section->start; line < section->end; line = text_next_line(line)) {
 		int rc = 0;
 
 		if (diff_in_hunk(&hunk, line))
 			rc = take_line(lines, file, line, counter, err);
-		else if (hunk.before || hunk.after)
-			start_hunk(line, counter);
+		else if (hunk.before || hunk.after) {
+			const char *plus = strchr(line, '+');
+
+			counter->old = strtoul(line + strlen("@@ -"), NULL, 10);
+			counter->new = plus ? strtoul(plus + 1, NULL, 10) : 0;
+			counter->in_run = false;
+		}
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
-static bool is_twice(const section_list *sections, const char *file)
-{
-	const struct section *section;
-	int n = 0;
-
-	vec_for_each (sections, section) {
-		auto_free char *name = section_name(section);
-
-		n += name && !strcmp(name, file);
-	}
-	return n > 1;
-}
-
 static int read_sections(struct patched_lines *lines, const section_list *sections,
 			 struct uspl_err *err)
 {
-	const struct section *section;
+	const struct section *section, *other;
 	struct counter counter = { 0 };
 
 	vec_for_each (sections, section) {
 		char *file = section_name(section);
-		int rc;
+		int rc, times = 0;
 
 		if (!strvec_take(&lines->files, file))
 			return uspl_fail_nomem(err);
+		vec_for_each (sections, other) {
+			auto_free char *name = section_name(other);
+
+			times += name && !strcmp(name, file);
+		}
 		counter.in_run = false;
-		rc = is_twice(sections, file) ? 0
-					      : read_section(lines, section, file, &counter, err);
+		rc = times > 1 ? 0 : read_section(lines, section, file, &counter, err);
 		if (rc)
 			return rc;
 	}

@@ -6,10 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-bool name_starts(const char *name, const char *prefix)
-{
-	return !strncmp(name, prefix, strlen(prefix));
-}
+#include "base/text.h"
 
 size_t name_base_len(const char *name)
 {
@@ -38,17 +35,14 @@ bool sym_is_compiler_made(const struct objsym *sym)
 
 	if (sym->bind != STB_LOCAL || !sym->sec || (sym->sec->flags & SHF_EXECINSTR))
 		return false;
-	if ((sym->sec->flags & SHF_WRITE) && !name_starts(sym->sec->name, ".data.rel.ro"))
+	if ((sym->sec->flags & SHF_WRITE) && !text_starts_with(sym->sec->name, ".data.rel.ro"))
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
-		if (name_starts(sym->name, prefixes[i]))
-			return true;
-	return false;
+	return TEXT_STARTS_WITH_ONE_OF(sym->name, prefixes);
 }
 
 bool sym_is_pointer_for_tables(const struct objsym *sym)
 {
-	return sym->sec && name_starts(sym->name, "DW.ref.");
+	return sym->sec && text_starts_with(sym->name, "DW.ref.");
 }
 
 bool sym_is_function(const struct objsym *sym)
@@ -110,6 +104,27 @@ const char *side_compiler(const struct side *side)
 		if (text[i])
 			return text + i;
 	return NULL;
+}
+
+bool unit_carries_code(const struct unit *unit)
+{
+	for (size_t i = 0; i < unit->post.obj->secs.n; i++)
+		if (unit->post.secinfos[i].carried && unit->post.secinfos[i].kind == SECINFO_CODE)
+			return true;
+	return false;
+}
+
+int unit_object_defines(const char *path, const char *name, bool *ret, struct uspl_err *err)
+{
+	auto_objfile struct objfile *obj = NULL;
+	const struct objsym *sym;
+	int rc = objfile_read_code(path, &obj, err);
+
+	if (rc)
+		return rc;
+	sym = objfile_symbol(obj, name);
+	*ret = sym && sym->sec;
+	return 0;
 }
 
 bool sym_same_sort(const struct objsym *a, const struct objsym *b)

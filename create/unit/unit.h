@@ -138,6 +138,12 @@ static inline struct syminfo *syminfo_of(const struct objsym *sym)
 	return sym->priv;
 }
 
+/* What the owner of a section is paired with in the other build; NULL. */
+static inline struct objsym *secinfo_twin(const struct secinfo *secinfo)
+{
+	return secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
+}
+
 /* Which unit of its target it is. */
 struct unit_place {
 	struct leave_out *left_out;
@@ -179,10 +185,14 @@ bool sec_refers_to(const struct objsec *sec, const struct objsym *sym);
 /* Are the bytes of two sections that have some equal, whatever they refer to? */
 bool sec_same_bytes(const struct objsec *a, const struct objsec *b);
 
-/* Does the name begin so? */
-bool name_starts(const char *name, const char *prefix);
 /* The length of the name without the numbers that compilers add: "x.12" -> 1, "f.isra.0" -> 6. */
 size_t name_base_len(const char *name);
+
+/* Does the update bring code of the unit? */
+bool unit_carries_code(const struct unit *unit);
+/* Does an object file define a symbol of that name? */
+int unit_object_defines(const char *path, const char *name, bool *ret,
+			struct uspl_err *err) uspl_must_check;
 
 /* The compiler's own words about itself (the first string of .comment), or NULL. */
 const char *side_compiler(const struct side *side);

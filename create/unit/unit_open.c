@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "create/tree/link_options.h"
 #include "create/unit/dbginfo.h"
 #include "create/unit/diff_unit.h"
@@ -30,9 +31,8 @@ static int rename_wrapped(const char *options, struct objfile *obj, struct uspl_
 		if (sym->sec || sym->shndx != SHN_UNDEF || !*sym->name)
 			continue;
 		if (link_options_wrap(options, sym->name)) {
-			if (asprintf(&name, "%s%s", wrap, sym->name) < 0)
-				name = NULL;
-		} else if (name_starts(sym->name, real) &&
+			name = text_format("%s%s", wrap, sym->name);
+		} else if (text_starts_with(sym->name, real) &&
 			   link_options_wrap(options, sym->name + strlen(real))) {
 			name = strdup(sym->name + strlen(real));
 		} else {
@@ -54,7 +54,8 @@ static bool is_start_section(const struct objsec *sec)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		size_t len = strlen(names[i]);
 
-		if (name_starts(sec->name, names[i]) && (!sec->name[len] || sec->name[len] == '.'))
+		if (text_starts_with(sec->name, names[i]) &&
+		    (!sec->name[len] || sec->name[len] == '.'))
 			return true;
 	}
 	return false;
@@ -66,7 +67,8 @@ static bool is_start_section(const struct objsec *sec)
  */
 static enum secinfo_kind kind_of(const struct objsec *sec)
 {
-	if (!(sec->flags & SHF_ALLOC) || sec->type == SHT_NOTE || name_starts(sec->name, ".note"))
+	if (!(sec->flags & SHF_ALLOC) || sec->type == SHT_NOTE ||
+	    text_starts_with(sec->name, ".note"))
 		return SECINFO_IGNORED;
 	if (!strcmp(sec->name, USPL_HOOK_SECTION) || !strcmp(sec->name, USPL_ANSWER_SECTION) ||
 	    !strcmp(sec->name, USPL_STATE_SECTION))
@@ -79,7 +81,7 @@ static enum secinfo_kind kind_of(const struct objsec *sec)
 		return SECINFO_CODE;
 	if (sec->flags & SHF_TLS)
 		return SECINFO_TLS;
-	if ((sec->flags & SHF_WRITE) && !name_starts(sec->name, ".data.rel.ro"))
+	if ((sec->flags & SHF_WRITE) && !text_starts_with(sec->name, ".data.rel.ro"))
 		return SECINFO_DATA;
 	return SECINFO_LITERAL;
 }
@@ -114,12 +116,6 @@ static void drop_empty_relocations(struct objsec *sec)
 	sec->rels.n = n;
 }
 
-static bool named_here(const struct objsym *sym)
-{
-	return sym->type != STT_SECTION && sym->type != STT_FILE && *sym->name &&
-	       !sym_is_compiler_made(sym);
-}
-
 /*
  * Prefers the name by which other units know it: of aliases at the start of a section the first
  * global one.
@@ -143,7 +139,8 @@ static void sort_symbol(struct objsym *sym)
 {
 	struct secinfo *secinfo = sym->sec ? secinfo_of(sym->sec) : NULL;
 
-	if (!secinfo || !named_here(sym))
+	if (!secinfo || sym->type == STT_SECTION || sym->type == STT_FILE || !*sym->name ||
+	    sym_is_compiler_made(sym))
 		return;
 	/*
 	 * What may be merged with equal ones has no identity, whatever the compiler calls it,
@@ -191,19 +188,6 @@ static int join_cold_parts(struct side *side, struct uspl_err *err)
 	return oom ? uspl_fail_nomem(err) : 0;
 }
 
-/*
- * Every variable of C has a symbol, also a static one. A section of initialised data without any
- * is what gcc makes of the initialiser of a local array of pointers, to be copied to the stack: a
- * constant, though it could be written.
- */
-static void find_initialisers(struct side *side)
-{
-	for (size_t i = 0; i < side->obj->secs.n; i++)
-		if (side->secinfos[i].kind == SECINFO_DATA && !side->secinfos[i].owner &&
-		    side->obj->secs.items[i]->data)
-			side->secinfos[i].kind = SECINFO_LITERAL;
-}
-
 /* ---- what the address sanitizer tells its library of a unit's variables ---- */
 
 /*
@@ -238,13 +222,11 @@ static bool leave_out_registering(const struct objfile *obj)
 	for (size_t i = 0; i < obj->syms.n; i++) {
 		const struct objsym *sym = obj->syms.items[i];
 
-		for (size_t j = 0; j < ARRAY_SIZE(sanitizer_functions); j++) {
-			if (!sym->sec || sym->type != STT_FUNC || sym->value ||
-			    !name_starts(sym->name, sanitizer_functions[j]))
-				continue;
-			leave_out(sym->sec);
-			any = true;
-		}
+		if (!sym->sec || sym->type != STT_FUNC || sym->value ||
+		    !TEXT_STARTS_WITH_ONE_OF(sym->name, sanitizer_functions))
+			continue;
+		leave_out(sym->sec);
+		any = true;
 	}
 	return any;
 }
@@ -339,7 +321,15 @@ static int sort_side(struct side *side, struct unit *unit, struct uspl_err *err)
 		side->syminfos[i].side = side;
 		sort_symbol(obj->syms.items[i]);
 	}
-	find_initialisers(side);
+	/*
+	 * Every variable of C has a symbol, also a static one. A section of initialised data
+	 * without any is what gcc makes of the initialiser of a local array of pointers, to be
+	 * copied to the stack: a constant, though it could be written.
+	 */
+	for (size_t i = 0; i < obj->secs.n; i++)
+		if (side->secinfos[i].kind == SECINFO_DATA && !side->secinfos[i].owner &&
+		    obj->secs.items[i]->data)
+			side->secinfos[i].kind = SECINFO_LITERAL;
 	markers_tie(obj);
 	return join_cold_parts(side, err);
 }

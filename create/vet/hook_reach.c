@@ -17,6 +17,7 @@
 
 #include "arch/arch.h"
 #include "base/hook_kind.h"
+#include "base/text.h"
 #include "create/diff/quiet_units.h"
 #include "create/unit/diff_unit.h"
 #include "create/unit/normalise.h"
@@ -90,43 +91,25 @@ static int refuse_still(const struct reach *reach, const struct step *step, cons
 				"USPL_PRE_APPLY (allocate there) or USPL_POST_APPLY");
 }
 
-static bool is_harmless(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(harmless); i++)
-		if (!strcmp(harmless[i], name))
-			return true;
-	return false;
-}
-
-/* True if the code was walked before. */
-static int note_seen(struct reach *reach, const struct side *side, const struct objsec *code,
-		     bool *ret_seen)
-{
-	auto_buf struct buf key = { 0 };
-
-	buf_addf(&key, "%s:%s", side->source, code->name);
-	*ret_seen = strmap_get(&reach->seen, buf_str(&key)) != NULL;
-	if (!key.oom && (*ret_seen || strmap_set(&reach->seen, buf_str(&key), reach)))
-		return 0;
-	return uspl_fail_nomem(reach->err);
-}
-
 /* Code that isn't carried: of the program, as it stays. */
 static int walk_into(struct reach *reach, const struct step *from, const struct side *side,
 		     const struct objsec *code)
 {
 	const struct secinfo *secinfo = secinfo_of(code);
 	const struct step step = { from, side, code, from->depth + 1 };
-	bool seen = false;
-	int rc;
+	auto_buf struct buf key = { 0 };
+	bool seen;
 
-	if (secinfo->carried && secinfo->owner && syminfo_of(secinfo->owner)->twin)
+	if (secinfo->carried && secinfo_twin(secinfo))
 		return refuse(reach, from, "calls the replaced function ", sec_title(code),
 			      "let it call a new function that both use, or run it after the "
 			      "switch");
-	rc = note_seen(reach, side, code, &seen);
-	if (rc || seen)
-		return rc;
+	buf_addf(&key, "%s:%s", side->source, code->name);
+	seen = strmap_get(&reach->seen, buf_str(&key)) != NULL;
+	if (key.oom || (!seen && !strmap_set(&reach->seen, buf_str(&key), reach)))
+		return uspl_fail_nomem(reach->err);
+	if (seen)
+		return 0;
 	if (step.depth > DEPTH_MAX)
 		return refuse(reach, from, "calls too many functions within each other", NULL,
 			      "let it do less");
@@ -152,25 +135,6 @@ static int walk_other_unit(struct reach *reach, const struct step *from, const c
 	return rc;
 }
 
-/* What is called isn't defined in this unit. */
-static int walk_elsewhere(struct reach *reach, const struct step *from, const char *name)
-{
-	const struct objsym *def = strmap_get(&reach->diff->post_defs, name);
-	size_t index = reach->diff->n_inputs;
-	int rc;
-
-	if (def && def->sec && sym_is_function(def))
-		return walk_into(reach, from, syminfo_of(def)->side, def->sec);
-	if (!reach->still || is_harmless(name))
-		return 0;
-	rc = leave_out_definer(&reach->diff->left_out, name, &index, reach->err);
-	if (rc)
-		return rc;
-	return index < reach->diff->n_inputs && reach->diff->inputs[index].pre_obj
-		       ? walk_other_unit(reach, from, name, index)
-		       : refuse_still(reach, from, "calls ", name);
-}
-
 /* Does the code use a table of places within itself, as a switch does? */
 static bool has_jump_table(const struct objsec *code)
 {
@@ -194,6 +158,10 @@ static int walk_branch(struct reach *reach, const struct step *step, uint64_t at
 	bool indirect = insn->flow == INSN_CALL_INDIRECT || insn->flow == INSN_JUMP_INDIRECT;
 	/* call *f@GOTPCREL(%rip) is as good as call f. */
 	bool by_got = rel && arch_native()->reloc(rel->type)->kind == RELOC_GOTPCREL;
+	size_t index = reach->diff->n_inputs;
+	const struct objsym *def;
+	const char *name;
+	int rc;
 
 	if (reach->still && insn->is_syscall)
 		return refuse_still(reach, step, "makes a system call", NULL);
@@ -209,7 +177,19 @@ static int walk_branch(struct reach *reach, const struct step *step, uint64_t at
 		return 0;
 	if (rel->sym->sec && secinfo_of(rel->sym->sec)->kind == SECINFO_CODE)
 		return walk_into(reach, step, step->side, rel->sym->sec);
-	return walk_elsewhere(reach, step, rel->sym->name);
+	/* What is called isn't defined in this unit. */
+	name = rel->sym->name;
+	def = strmap_get(&reach->diff->post_defs, name);
+	if (def && def->sec && sym_is_function(def))
+		return walk_into(reach, step, syminfo_of(def)->side, def->sec);
+	if (!reach->still || TEXT_IS_ONE_OF(name, harmless))
+		return 0;
+	rc = leave_out_definer(&reach->diff->left_out, name, &index, reach->err);
+	if (rc)
+		return rc;
+	return index < reach->diff->n_inputs && reach->diff->inputs[index].pre_obj
+		       ? walk_other_unit(reach, step, name, index)
+		       : refuse_still(reach, step, "calls ", name);
 }
 
 static int walk_code(struct reach *reach, const struct step *step)
@@ -232,25 +212,19 @@ static int walk_code(struct reach *reach, const struct step *step)
 	return 0;
 }
 
-static int check_hook(struct diff *diff, const struct diff_hook *hook, struct uspl_err *err)
-{
-	struct reach reach = {
-		.diff = diff, .hook = hook, .still = hook_kind_is_still(hook->kind), .err = err
-	};
-	const struct step first = { NULL, syminfo_of(hook->function)->side, hook->function->sec,
-				    0 };
-	int rc = walk_code(&reach, &first);
-
-	strmap_release(&reach.seen);
-	return rc;
-}
-
 int hook_reach_check(struct diff *diff, struct uspl_err *err)
 {
 	for (size_t i = 0; i < diff->hooks.n; i++) {
 		const struct diff_hook *hook = &diff->hooks.items[i];
-		int rc = hook_kind_is_before(hook->kind) ? check_hook(diff, hook, err) : 0;
+		const struct step first = { NULL, syminfo_of(hook->function)->side,
+					    hook->function->sec, 0 };
+		struct reach reach = { .diff = diff,
+				       .hook = hook,
+				       .still = hook_kind_is_still(hook->kind),
+				       .err = err };
+		int rc = hook_kind_is_before(hook->kind) ? walk_code(&reach, &first) : 0;
 
+		strmap_release(&reach.seen);
 		if (rc)
 			return rc;
 	}

@@ -13,6 +13,7 @@
 
 #include "arch/arch.h"
 #include "arch/probe_code.h"
+#include "base/text.h"
 #include "create/unit/reference.h"
 #include "create/unit/unit.h"
 #include "objfile/disasm.h"
@@ -141,34 +142,19 @@ static bool leads_to_own(const struct diff *diff, const struct objsec *code, uin
 		       (linked && strmap_get(&linked->names, rel->sym->name)));
 }
 
-static bool is_any(const char *name, const char *const *prefixes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (name_starts(name, prefixes[i]))
-			return true;
-	return false;
-}
-
 /* What copies, and what sets flags, masks bits or puts on the stack, computes nothing. */
 static bool is_copy(const char *name)
 {
 	static const char *const copies[] = { "mov", "cmov", "vmov" };
 
-	return is_any(name, copies, ARRAY_SIZE(copies));
+	return TEXT_STARTS_WITH_ONE_OF(name, copies);
 }
 
 static bool computes(const char *name)
 {
 	static const char *const others[] = { "cmp", "test", "bt", "and", "or", "push", "nop" };
 
-	return !is_copy(name) && !is_any(name, others, ARRAY_SIZE(others));
-}
-
-/* `xor %eax,%eax` sets it to zero, whatever it was. */
-static bool clears(const struct words *words)
-{
-	return words->n == 2 && is_same(&words->operands[0], &words->operands[1]) &&
-	       (strstr(words->name, "xor") || strstr(words->name, "sub"));
+	return !is_copy(name) && !TEXT_STARTS_WITH_ONE_OF(name, others);
 }
 
 static bool has_holder(const struct words *words, const struct holders *holders)
@@ -192,6 +178,9 @@ static bool has_holder(const struct words *words, const struct holders *holders)
 static bool follow(const struct words *words, struct holders *holders)
 {
 	const struct place *target = words->n ? &words->operands[words->n - 1] : NULL;
+	/* `xor %eax,%eax` sets it to zero, whatever it was. */
+	bool clears = words->n == 2 && is_same(&words->operands[0], &words->operands[1]) &&
+		      (strstr(words->name, "xor") || strstr(words->name, "sub"));
 
 	if (!target)
 		return false;
@@ -203,7 +192,7 @@ static bool follow(const struct words *words, struct holders *holders)
 			take(holders, target);
 		return false;
 	}
-	if (!clears(words) && computes(words->name) && has_holder(words, holders))
+	if (!clears && computes(words->name) && has_holder(words, holders))
 		return true;
 	if (computes(words->name) || words->name[0] == 'a' || words->name[0] == 'o')
 		let_go(holders, target);

@@ -12,12 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "create/patch/diff_read.h"
-
-static bool in_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
 
 /* The next place of a word at or behind `at`, before `end`; NULL: there is none. */
 static const char *find_word(const char *begin, const char *at, const char *end, const char *word)
@@ -25,8 +21,8 @@ static const char *find_word(const char *begin, const char *at, const char *end,
 	size_t len = strlen(word);
 
 	for (; at + len <= end; at++)
-		if (!memcmp(at, word, len) && (at == begin || !in_word(at[-1])) &&
-		    (at + len == end || !in_word(at[len])))
+		if (!memcmp(at, word, len) && (at == begin || !text_in_word(at[-1])) &&
+		    (at + len == end || !text_in_word(at[len])))
 			return at;
 	return NULL;
 }
@@ -123,13 +119,13 @@ static const char *object_begin(const char *begin, const char *end)
 
 		if (*last == ')' || *last == ']')
 			at = bracket_begin(begin, last);
-		else if (in_word(*last))
-			while (at > begin && in_word(at[-1]))
+		else if (text_in_word(*last))
+			while (at > begin && text_in_word(at[-1]))
 				at--;
 		else
 			break;
 		/* What goes on to the left: a call's name, another member. */
-		if (at > begin && (in_word(at[-1]) || at[-1] == ')' || at[-1] == ']') &&
+		if (at > begin && (text_in_word(at[-1]) || at[-1] == ')' || at[-1] == ']') &&
 		    (*at == '(' || *at == '['))
 			continue;
 		if (at - begin > 2 && at[-1] == '>' && at[-2] == '-')
@@ -187,7 +183,7 @@ static bool is_constant(const char *text, size_t len)
 		return true;
 	for (size_t i = 0; i < len; i++)
 		if (!(isdigit((unsigned char)*text)
-			      ? in_word(text[i]) || text[i] == '.'
+			      ? text_in_word(text[i]) || text[i] == '.'
 			      : isupper((unsigned char)text[i]) ||
 					isdigit((unsigned char)text[i]) || text[i] == '_'))
 			return false;
@@ -245,16 +241,10 @@ static bool declares(const char *begin, const char *end, const char *base, const
 			continue;
 		star = skip_blanks(star + 1);
 		if (star + name_len < end && !memcmp(star, name, name_len) &&
-		    !in_word(star[name_len]))
+		    !text_in_word(star[name_len]))
 			return true;
 	}
 	return false;
-}
-
-/* Does a line begin a function's body, or end the one before? */
-static bool is_function_edge(const char *line)
-{
-	return *line == '{' || *line == '}';
 }
 
 /* From the head of the function that the line lies in. */
@@ -284,9 +274,9 @@ static const char *freed_in(const char *line, const char *end, const char *base,
 		const char *word = at, *name;
 		bool frees;
 
-		if (!in_word(*at))
+		if (!text_in_word(*at))
 			continue;
-		while (at < end && in_word(*at))
+		while (at < end && text_in_word(*at))
 			at++;
 		frees = (at - word >= 4 && !memcmp(at - 4, "free", 4)) ||
 			(at - word >= 4 && !memcmp(at - 4, "Free", 4));
@@ -299,7 +289,7 @@ static const char *freed_in(const char *line, const char *end, const char *base,
 			name = skip_blanks(name + 1);
 		else if (!(at - word == 6 && !memcmp(word, "delete", 6)))
 			continue;
-		for (*ret_len = 0; name + *ret_len < end && in_word(name[*ret_len]);)
+		for (*ret_len = 0; name + *ret_len < end && text_in_word(name[*ret_len]);)
 			++*ret_len;
 		if (*ret_len && strchr(");", *skip_blanks(name + *ret_len)))
 			return name;
@@ -319,7 +309,8 @@ int suggest_freed(const char *source, const char *type, freed_places *ret, struc
 
 		end = line + strcspn(line, "\n");
 		number++;
-		object = is_function_edge(line) ? NULL : freed_in(line, end, base, &len);
+		/* A function's body begins there, or the one before ends. */
+		object = *line == '{' || *line == '}' ? NULL : freed_in(line, end, base, &len);
 		if (!object || !declares(function_begin(source, line), line, base, object, len))
 			continue;
 		place = vec_push(ret);
@@ -339,7 +330,7 @@ static bool is_object(const char *source, const char *line, const char *at, cons
 
 	while (name < end && (*name == '(' || *name == ' '))
 		name++;
-	while (name + len < end && in_word(name[len]))
+	while (name + len < end && text_in_word(name[len]))
 		len++;
 	return *at == '*' && len && declares(function_begin(source, line), end, base, name, len);
 }
@@ -366,7 +357,7 @@ bool suggest_takes_whole(const char *source, const char *line, const char *end, 
 	if (!is_object(source, line, at, end, base))
 		return false;
 	at += 1 + strspn(at + 1, " (");
-	while (in_word(*at))
+	while (text_in_word(*at))
 		at++;
 	at = skip_blanks(at + (*at == ')'));
 	return at < end && at[0] == '=' && at[1] != '=';

@@ -122,40 +122,25 @@ static void add_entry(struct table *table, struct die_path *at, const char *sort
 	}
 	entry->die = *die;
 	entry->key = buf_take(&key);
-	if (asprintf(&entry->name, "%s%s", sort, name) < 0)
-		entry->name = NULL;
+	entry->name = text_format("%s%s", sort, name);
 	if (!entry->key || !entry->name || !strmap_set(&table->by_key, entry->key, entry))
 		table->oom = true;
-}
-
-static bool is_declaration(Dwarf_Die *die)
-{
-	Dwarf_Attribute attr;
-
-	return dwarf_attr(die, DW_AT_declaration, &attr) != NULL;
 }
 
 static void note_typedef(struct table *table, struct die_path *at)
 {
 	Dwarf_Die die;
-	int tag;
+	int tag = dbgtype_peel(&at->die, &die) ? dwarf_tag(&die) : 0;
 
+	/* A number, or a pointer, under a name of the programmer's. */
+	if (tag == DW_TAG_base_type || tag == DW_TAG_pointer_type)
+		add_entry(table, at, "typedef ", &at->die);
 	/* Another name of a lambda, which is paired as one. */
 	if (!dbgtype_of(&at->die, &die) || dwarf_diename(&die) || nameless_is_lambda(&die))
 		return;
 	tag = dwarf_tag(&die);
 	if (dbgtype_is_aggregate(&die) || tag == DW_TAG_enumeration_type)
 		add_entry(table, at, "", &die);
-}
-
-/* A number, or a pointer, under a name of the programmer's. */
-static void note_plain_typedef(struct table *table, struct die_path *at)
-{
-	Dwarf_Die die;
-	int tag = dbgtype_peel(&at->die, &die) ? dwarf_tag(&die) : 0;
-
-	if (tag == DW_TAG_base_type || tag == DW_TAG_pointer_type)
-		add_entry(table, at, "typedef ", &at->die);
 }
 
 static void note_pointed(struct table *table, Dwarf_Die *pointer)
@@ -194,15 +179,6 @@ static bool note_bodies(struct table *table)
 	return true;
 }
 
-/* A variable that lies somewhere: not an automatic one, not one that was optimised away. */
-static bool is_static(const struct table *table, Dwarf_Die *die)
-{
-	Dwarf_Addr address;
-
-	return dbginfo_variable_address(die, &address) ||
-	       strmap_get(&table->bodies, dwarf_diename(die));
-}
-
 static bool in_cxx(const struct die_path *at)
 {
 	struct die_path *top = at->up;
@@ -220,7 +196,8 @@ static enum walk note_die(struct die_path *at, void *arg)
 {
 	struct table *table = arg;
 	int tag = dwarf_tag(&at->die);
-	bool named = dwarf_diename(&at->die) && !is_declaration(&at->die);
+	bool named = dwarf_diename(&at->die) && !dwarf_hasattr(&at->die, DW_AT_declaration);
+	Dwarf_Addr address;
 
 	switch (tag) {
 	case DW_TAG_structure_type:
@@ -237,13 +214,17 @@ static enum walk note_die(struct die_path *at, void *arg)
 		return WALK_PAST;
 	case DW_TAG_typedef:
 		note_typedef(table, at);
-		note_plain_typedef(table, at);
 		return WALK_PAST;
 	case DW_TAG_pointer_type:
 		note_pointed(table, &at->die);
 		return WALK_PAST;
 	case DW_TAG_variable:
-		if (dwarf_diename(&at->die) && is_static(table, &at->die))
+		/*
+		 * One that lies somewhere: not an automatic one, not one that was optimised away.
+		 */
+		if (dwarf_diename(&at->die) &&
+		    (dbginfo_variable_address(&at->die, &address) ||
+		     strmap_get(&table->bodies, dwarf_diename(&at->die))))
 			add_entry(table, at, "", &at->die);
 		return WALK_PAST;
 	case DW_TAG_namespace:
@@ -297,22 +278,18 @@ static int compare_variable(struct type_change *change, struct uspl_err *err)
 	return say_types(change, "its type changes ", &pre, &post, err);
 }
 
-/* What was made by way of a pointer (malloc) is of the old size. */
-static int compare_typedef(struct type_change *change, struct uspl_err *err)
+static int compare_pair(struct type_change *change, struct uspl_err *err)
 {
 	Dwarf_Die pre, post;
 
-	if (!dbgtype_of(&change->pre, &pre) || !dbgtype_of(&change->post, &post) ||
-	    dbgtype_compare(&pre, &post) != TYPE_OTHER)
-		return 0;
-	change->where = change->post;
-	return say_types(change, "", &pre, &post, err);
-}
-
-static int compare_pair(struct type_change *change, struct uspl_err *err)
-{
-	if (dwarf_tag(&change->pre) == DW_TAG_typedef)
-		return compare_typedef(change, err);
+	if (dwarf_tag(&change->pre) == DW_TAG_typedef) {
+		/* What was made by way of a pointer (malloc) is of the old size. */
+		if (!dbgtype_of(&change->pre, &pre) || !dbgtype_of(&change->post, &post) ||
+		    dbgtype_compare(&pre, &post) != TYPE_OTHER)
+			return 0;
+		change->where = change->post;
+		return say_types(change, "", &pre, &post, err);
+	}
 	if (dwarf_tag(&change->pre) == DW_TAG_variable)
 		return compare_variable(change, err);
 	if (dwarf_tag(&change->pre) == DW_TAG_enumeration_type)
@@ -351,45 +328,10 @@ static int add_change(struct unit *unit, const char *name, Dwarf_Die *pre, Dwarf
 	return 0;
 }
 
-static int compare_tables(struct unit *unit, const struct table *pre, const struct table *post,
-			  type_changes *changes, struct uspl_err *err)
-{
-	for (size_t i = 0; i < post->entries.n; i++) {
-		struct entry *new = post->entries.items[i];
-		struct entry *old = strmap_get(&pre->by_key, new->key);
-		bool asked = dwarf_tag(&new->die) != DW_TAG_typedef ||
-			     strmap_get(&pre->pointed, dwarf_diename(&new->die));
-		int rc = old && asked
-				 ? add_change(unit, new->name, &old->die, &new->die, changes, err)
-				 : 0;
-
-		if (rc)
-			return rc;
-	}
-	return 0;
-}
-
-/* What a lambda has captured lies in the objects that the process has of its type. */
-static int compare_lambdas(struct unit *unit, type_changes *changes, struct uspl_err *err)
-{
-	struct nameless_type **type;
-	int rc = 0;
-
-	if (!unit->nameless)
-		return 0;
-	vec_for_each (&unit->nameless->post.types, type) {
-		struct nameless_type *old = (*type)->twin;
-
-		if (!rc && old && old->found && (*type)->found)
-			rc = add_change(unit, (*type)->text, &old->die, &(*type)->die, changes,
-					err);
-	}
-	return rc;
-}
-
 int types_compare(struct unit *unit, type_changes *changes, struct uspl_err *err)
 {
 	auto_table struct table pre = { .unit = unit }, post = { .unit = unit, .post = true };
+	struct nameless_type **type;
 	int rc;
 
 	if (!note_bodies(&pre) || !note_bodies(&post))
@@ -398,10 +340,30 @@ int types_compare(struct unit *unit, type_changes *changes, struct uspl_err *err
 	dbginfo_walk(side_dbginfo(&unit->post), note_die, &post);
 	if (pre.oom || post.oom)
 		return uspl_fail_nomem(err);
-	rc = compare_tables(unit, &pre, &post, changes, err);
-	if (rc)
-		return rc;
-	return compare_lambdas(unit, changes, err);
+	for (size_t i = 0; i < post.entries.n; i++) {
+		struct entry *new = post.entries.items[i];
+		struct entry *old = strmap_get(&pre.by_key, new->key);
+		bool asked = dwarf_tag(&new->die) != DW_TAG_typedef ||
+			     strmap_get(&pre.pointed, dwarf_diename(&new->die));
+
+		rc = old && asked ? add_change(unit, new->name, &old->die, &new->die, changes, err)
+				  : 0;
+		if (rc)
+			return rc;
+	}
+	if (!unit->nameless)
+		return 0;
+	/* What a lambda has captured lies in the objects that the process has of its type. */
+	vec_for_each (&unit->nameless->post.types, type) {
+		struct nameless_type *old = (*type)->twin;
+
+		if (!old || !old->found || !(*type)->found)
+			continue;
+		rc = add_change(unit, (*type)->text, &old->die, &(*type)->die, changes, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
 }
 
 void types_release(type_changes *changes)

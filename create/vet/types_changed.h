@@ -39,5 +39,7 @@ int types_compare_layout(struct type_change *change, struct uspl_err *err) uspl_
 int types_compare_enum(struct type_change *change, struct uspl_err *err) uspl_must_check;
 /* Does an enumerator's name say that it counts the others: "NSTATES", "STATE_MAX", "kNumStates"? */
 bool types_is_count(const char *name);
+/* The highest value among an enumeration's enumerators. */
+int64_t types_highest(Dwarf_Die *type);
 
 #endif

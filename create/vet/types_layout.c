@@ -25,6 +25,16 @@ struct layout {
 	struct buf text;
 };
 
+static void layout_release(struct layout *layout)
+{
+	dbgtype_members_release(&layout->pre);
+	dbgtype_members_release(&layout->post);
+	buf_release(&layout->text);
+}
+
+DEFINE_AUTO_RELEASE(layout, struct layout, layout_release)
+#define auto_layout __attribute__((cleanup(cleanup_layout_)))
+
 static void say(struct layout *layout, Dwarf_Die *where, bool unsafe)
 {
 	struct type_change *change = layout->change;
@@ -139,21 +149,12 @@ static void judge_gone(struct layout *layout)
 	}
 }
 
-static void judge_alignment(struct layout *layout)
-{
-	uint64_t was = dbgtype_alignment(&layout->change->pre);
-	uint64_t is = dbgtype_alignment(&layout->change->post);
-
-	if (is <= was)
-		return;
-	say(layout, &layout->change->post, true);
-	buf_addf(&layout->text, "it is aligned to %llu bytes now", (unsigned long long)is);
-}
-
 static void judge_layout(struct layout *layout)
 {
 	struct type_change *change = layout->change;
 	uint64_t was = dbgtype_size(&change->pre), is = dbgtype_size(&change->post);
+	uint64_t old_align = dbgtype_alignment(&change->pre);
+	uint64_t align = dbgtype_alignment(&change->post);
 	bool moved = false;
 
 	for (size_t i = 0; i < layout->post.n; i++) {
@@ -166,7 +167,11 @@ static void judge_layout(struct layout *layout)
 			judge_new(layout, new);
 	}
 	judge_gone(layout);
-	judge_alignment(layout);
+	if (align > old_align) {
+		say(layout, &change->post, true);
+		buf_addf(&layout->text, "it is aligned to %llu bytes now",
+			 (unsigned long long)align);
+	}
 	if (was == is)
 		return;
 	say(layout, &change->post, true);
@@ -176,32 +181,22 @@ static void judge_layout(struct layout *layout)
 
 int types_compare_layout(struct type_change *change, struct uspl_err *err)
 {
-	struct layout layout = { .change = change };
+	auto_layout struct layout layout = { .change = change };
 	int rc = dbgtype_members(&change->pre, &layout.pre, err);
 
-	if (!rc)
-		rc = dbgtype_members(&change->post, &layout.post, err);
-	if (!rc)
-		judge_layout(&layout);
-	if (!rc && layout.text.oom)
-		rc = uspl_fail_nomem(err);
-	if (!rc)
-		change->text = buf_take(&layout.text);
-	buf_release(&layout.text);
-	dbgtype_members_release(&layout.pre);
-	dbgtype_members_release(&layout.post);
-	return rc;
+	if (rc)
+		return rc;
+	rc = dbgtype_members(&change->post, &layout.post, err);
+	if (rc)
+		return rc;
+	judge_layout(&layout);
+	if (layout.text.oom)
+		return uspl_fail_nomem(err);
+	change->text = buf_take(&layout.text);
+	return 0;
 }
 
-static bool find_enumerator(Dwarf_Die *type, const char *name, Dwarf_Die *ret)
-{
-	for (bool has = !dwarf_child(type, ret); has; has = !dwarf_siblingof(ret, ret))
-		if (dwarf_diename(ret) && !strcmp(dwarf_diename(ret), name))
-			return true;
-	return false;
-}
-
-static int64_t highest(Dwarf_Die *type)
+int64_t types_highest(Dwarf_Die *type)
 {
 	int64_t value = INT64_MIN;
 	Dwarf_Die die;
@@ -250,10 +245,15 @@ static void judge_enumerator(struct layout *layout, Dwarf_Die *old)
 	const char *name = dwarf_diename(old);
 	int64_t was = dbgtype_value(old), is;
 	Dwarf_Die new;
+	bool has;
 
 	if (!name)
 		return;
-	if (!find_enumerator(&change->post, name, &new)) {
+	for (has = !dwarf_child(&change->post, &new);
+	     has && (!dwarf_diename(&new) || strcmp(dwarf_diename(&new), name) != 0);
+	     has = !dwarf_siblingof(&new, &new))
+		;
+	if (!has) {
 		say(layout, &change->post, false);
 		buf_addf(&layout->text, "'%s' is gone", name);
 		return;
@@ -262,18 +262,17 @@ static void judge_enumerator(struct layout *layout, Dwarf_Die *old)
 	if (was == is)
 		return;
 	say(layout, &new,
-	    !types_is_count(name) || was != highest(&change->pre) || is != highest(&change->post) ||
-		    is < was);
+	    !types_is_count(name) || was != types_highest(&change->pre) ||
+		    is != types_highest(&change->post) || is < was);
 	buf_addf(&layout->text, "'%s' changes from %lld to %lld", name, (long long)was,
 		 (long long)is);
 }
 
 int types_compare_enum(struct type_change *change, struct uspl_err *err)
 {
-	struct layout layout = { .change = change };
+	auto_layout struct layout layout = { .change = change };
 	Dwarf_Die old;
 	uint64_t was = dbgtype_size(&change->pre), is = dbgtype_size(&change->post);
-	int rc = 0;
 
 	for (bool has = !dwarf_child(&change->pre, &old); has; has = !dwarf_siblingof(&old, &old))
 		judge_enumerator(&layout, &old);
@@ -283,9 +282,7 @@ int types_compare_enum(struct type_change *change, struct uspl_err *err)
 			 (unsigned long long)was, (unsigned long long)is);
 	}
 	if (layout.text.oom)
-		rc = uspl_fail_nomem(err);
-	else
-		change->text = buf_take(&layout.text);
-	buf_release(&layout.text);
-	return rc;
+		return uspl_fail_nomem(err);
+	change->text = buf_take(&layout.text);
+	return 0;
 }

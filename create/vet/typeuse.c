@@ -160,13 +160,6 @@ static bool is_call(const struct objsec *sec, const struct objrel *rel)
 	       (rel->offset > 1 && at[-2] == 0x0f && (at[-1] & 0xf0) == 0x80);
 }
 
-static bool is_to(const struct objsym *sym, const struct objsym *function)
-{
-	if (sym->sec)
-		return sym->sec == function->sec && sym->type == STT_FUNC;
-	return function->bind != STB_LOCAL && !strcmp(sym->name, function->name);
-}
-
 const struct objsec *typeuse_find_address(const struct side *side, const struct objsym *function)
 {
 	for (size_t i = 0; i < side->obj->secs.n; i++) {
@@ -176,10 +169,15 @@ const struct objsec *typeuse_find_address(const struct side *side, const struct 
 		if (secinfo_of(sec)->kind == SECINFO_IGNORED ||
 		    secinfo_of(sec)->kind == SECINFO_UNWIND)
 			continue;
-		vec_for_each (&sec->rels, rel)
-			if (is_to(rel->sym, function) &&
-			    !(secinfo_of(sec)->kind == SECINFO_CODE && is_call(sec, rel)))
+		vec_for_each (&sec->rels, rel) {
+			bool to = rel->sym->sec ? rel->sym->sec == function->sec &&
+							  rel->sym->type == STT_FUNC
+						: function->bind != STB_LOCAL &&
+							  !strcmp(rel->sym->name, function->name);
+
+			if (to && !(secinfo_of(sec)->kind == SECINFO_CODE && is_call(sec, rel)))
 				return sec;
+		}
 	}
 	return NULL;
 }
@@ -210,15 +208,6 @@ static bool callers_have_source(const struct use_walk *walk, const struct objsec
 	return true;
 }
 
-/* Do all calls of a function come from where we see them, and with objects that we see? */
-static bool is_private(const struct use_walk *walk, Dwarf_Die *function)
-{
-	const struct objsec *code = code_of(walk, function);
-
-	return code && secinfo_of(code)->owner->bind == STB_LOCAL &&
-	       !address_taken(walk->side, code) && callers_have_source(walk, code);
-}
-
 static bool is_abstract(Dwarf_Die *function)
 {
 	return dwarf_hasattr(function, DW_AT_inline) && !dwarf_hasattr(function, DW_AT_low_pc) &&
@@ -244,6 +233,7 @@ static bool use_is_local(const struct use_walk *walk, struct die_path *at, enum 
 {
 	struct die_path *function = enclosing_function(at);
 	int tag = dwarf_tag(&at->die);
+	const struct objsec *code;
 	Dwarf_Addr address;
 
 	if (tag == DW_TAG_subprogram)
@@ -266,7 +256,10 @@ static bool use_is_local(const struct use_walk *walk, struct die_path *at, enum 
 		return is_replaced(walk, &function->die);
 	if (dwarf_tag(&at->up->die) == DW_TAG_inlined_subroutine)
 		return has_source(&function->die, &walk->change->pre, true, 0);
-	return at->up == function && is_private(walk, &function->die);
+	/* All its calls have to come from where we see them, and with objects that we see. */
+	code = at->up == function ? code_of(walk, &function->die) : NULL;
+	return code && secinfo_of(code)->owner->bind == STB_LOCAL &&
+	       !address_taken(walk->side, code) && callers_have_source(walk, code);
 }
 
 /*
@@ -345,19 +338,6 @@ static void find_in(struct side *side, struct type_change *change, struct type_u
 		dbginfo_walk(walk.dbg, note_use, &walk);
 }
 
-/* A unit whose code doesn't change may have objects, too. */
-static int find_in_quiet(const struct diff_unit *in, struct type_change *change,
-			 struct type_use *ret, struct uspl_err *err)
-{
-	struct unit unit = { 0 };
-	int rc = quiet_open_pre(&unit, in, err);
-
-	if (!rc)
-		find_in(&unit.pre, change, ret);
-	unit_release(&unit);
-	return rc;
-}
-
 int typeuse_find(const struct diff *diff, struct type_change *change, struct type_use *ret,
 		 struct uspl_err *err)
 {
@@ -369,8 +349,13 @@ int typeuse_find(const struct diff *diff, struct type_change *change, struct typ
 		unit_close_dbginfo(&diff->units[i]);
 	}
 	vec_for_each (&diff->quiet, quiet) {
-		int rc = find_in_quiet(&diff->inputs[*quiet], change, ret, err);
+		/* A unit whose code doesn't change may have objects, too. */
+		struct unit unit = { 0 };
+		int rc = quiet_open_pre(&unit, &diff->inputs[*quiet], err);
 
+		if (!rc)
+			find_in(&unit.pre, change, ret);
+		unit_release(&unit);
 		if (rc)
 			return rc;
 	}

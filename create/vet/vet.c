@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/text.h"
 #include "create/tree/authors.h"
 #include "create/unit/answer.h"
 #include "create/unit/equal.h"
@@ -27,7 +28,7 @@ static int vet_lto(const struct diff *diff, const struct unit *unit, struct uspl
 
 	(void)diff;
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++)
-		if (name_starts(unit->post.obj->secs.items[i]->name, ".gnu.lto_.lto."))
+		if (text_starts_with(unit->post.obj->secs.items[i]->name, ".gnu.lto_.lto."))
 			head = unit->post.obj->secs.items[i];
 	/* gcc's lto-streamer.h, struct lto_section: two 16-bit numbers, then the byte. */
 	if (!head || !head->data || head->size <= 4 || !head->data[4])
@@ -79,7 +80,7 @@ static int vet_jump_tables(const struct diff *diff, const struct unit *unit, str
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i], *old;
 
-		if (!name_starts(sec->name, name))
+		if (!text_starts_with(sec->name, name))
 			continue;
 		old = objfile_section(unit->pre.obj, sec->name);
 		if (old && sec_same_bytes(old, sec) && same_names(old, sec))
@@ -140,14 +141,6 @@ static int refuse_start(const struct unit *unit, const struct objsec *sec, struc
 	return rc;
 }
 
-/* Is there an answer for the function that a list of what runs at the start names? */
-static bool start_is_answered(const struct diff *diff, const struct objsec *sec)
-{
-	const struct objsym *runs = sec->rels.n ? sec->rels.items[0].sym : NULL;
-
-	return runs && runs->sec && sym_is_function(runs) && answer_given_for(diff, runs);
-}
-
 static int vet_start_code(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	for (int way = 0; way < 2; way++) {
@@ -156,6 +149,7 @@ static int vet_start_code(const struct diff *diff, const struct unit *unit, stru
 
 		for (size_t i = 0; i < side->obj->secs.n; i++) {
 			const struct objsec *sec = side->obj->secs.items[i], *twin;
+			const struct objsym *runs = sec->rels.n ? sec->rels.items[0].sym : NULL;
 			struct range a, b;
 
 			if (secinfo_of(sec)->kind != SECINFO_START || !sec->size)
@@ -165,7 +159,9 @@ static int vet_start_code(const struct diff *diff, const struct unit *unit, stru
 			b = (struct range){ way ? twin : sec, 0, sec->size };
 			if (twin && twin->size == sec->size && equal_ranges(&a, &b, 0))
 				continue;
-			if (start_is_answered(diff, sec))
+			/* An answer may stand for the function that a list of what runs names. */
+			if (runs && runs->sec && sym_is_function(runs) &&
+			    answer_given_for(diff, runs))
 				continue;
 			return refuse_start(unit, sec, err);
 		}
@@ -214,8 +210,7 @@ static int warn_of_past(const struct diff *diff, const struct unit *unit, struct
 		const struct secinfo *secinfo = secinfo_of(sec);
 		auto_buf struct buf place = { 0 };
 
-		if (secinfo->kind != SECINFO_CODE || !secinfo->carried || !secinfo->owner ||
-		    !syminfo_of(secinfo->owner)->twin)
+		if (secinfo->kind != SECINFO_CODE || !secinfo->carried || !secinfo_twin(secinfo))
 			continue;
 		if (secinfo->owner->bind == STB_GLOBAL && !strcmp(secinfo->owner->name, "main"))
 			report_warn(diff->report,
@@ -287,23 +282,12 @@ static int refuse_shared(const struct objsec *sec, struct uspl_err *err)
 	return rc;
 }
 
-/* The indirect function that the code of a section chooses; NULL if it chooses none. */
-static const struct objsym *indirect_in(const struct objsec *sec)
-{
-	const struct side *side = secinfo_of(sec)->side;
-
-	for (size_t i = 0; i < side->obj->syms.n; i++)
-		if (side->obj->syms.items[i]->sec == sec &&
-		    side->obj->syms.items[i]->type == STT_GNU_IFUNC)
-			return side->obj->syms.items[i];
-	return NULL;
-}
-
 static int refuse_code(const struct objsec *sec, struct uspl_err *err)
 {
 	const struct secinfo *secinfo = secinfo_of(sec);
 	const char *name = sec_title(sec);
-	const struct objsym *indirect;
+	const struct objfile *obj = secinfo->side->obj;
+	const struct objsym *indirect = NULL;
 	int rc;
 
 	if (secinfo->owner && secinfo->owner->value) {
@@ -321,7 +305,10 @@ static int refuse_code(const struct objsec *sec, struct uspl_err *err)
 		uspl_hint(err, "leave it as it is, and change the functions that call it");
 		return rc;
 	}
-	indirect = indirect_in(sec);
+	/* The code may choose an indirect function. */
+	for (size_t i = 0; !indirect && i < obj->syms.n; i++)
+		if (obj->syms.items[i]->sec == sec && obj->syms.items[i]->type == STT_GNU_IFUNC)
+			indirect = obj->syms.items[i];
 	if (indirect && !syminfo_of(indirect)->twin) {
 		rc = sec_refuse(sec, err, USPL_E_UNSUPPORTED,
 				"'%s' is new, and an indirect function: nothing would run its "

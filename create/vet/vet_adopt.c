@@ -28,18 +28,14 @@ static bool reads_plainly(uint8_t op, uint8_t reg)
 	       ((op == 0xf6 || op == 0xf7) && reg == 0);
 }
 
-/* The same with the prefix 0f: cmov, movzx, movsx, imul, loads and arithmetic of SSE. */
-static bool reads_extended(uint8_t op)
-{
-	static const uint8_t ops[] = { 0x10, 0x28, 0x2a, 0x2e, 0x2f, 0x58, 0x59, 0x5c,
-				       0x5e, 0x6e, 0x6f, 0xaf, 0xb6, 0xb7, 0xbe, 0xbf };
-
-	return memchr(ops, op, sizeof(ops)) || (op & 0xf0) == 0x40;
-}
-
 /* By its opcode, where its memory operand is named by its distance; all others are unknown. */
 static enum use use_of(const uint8_t *code, const struct insn *insn)
 {
+	/*
+	 * With the prefix 0f: movzx, movsx, imul, loads and arithmetic of SSE; and cmov, 40 to 4f.
+	 */
+	static const uint8_t extended[] = { 0x10, 0x28, 0x2a, 0x2e, 0x2f, 0x58, 0x59, 0x5c,
+					    0x5e, 0x6e, 0x6f, 0xaf, 0xb6, 0xb7, 0xbe, 0xbf };
 	uint8_t at = insn->disp_off, op, reg;
 
 	if (!insn->pc_relative_mem || insn->disp_size != 4 || at < 2)
@@ -50,7 +46,7 @@ static enum use use_of(const uint8_t *code, const struct insn *insn)
 	op = code[at - 2];
 	reg = code[at - 1] >> 3 & 7;
 	if (at >= 3 && code[at - 3] == 0x0f) {
-		if (reads_extended(op))
+		if (memchr(extended, op, sizeof(extended)) || (op & 0xf0) == 0x40)
 			return USE_READ;
 		return op == 0x11 || op == 0x29 || op == 0x7f || op == 0xd6 ? USE_WRITE
 									    : USE_UNKNOWN;
@@ -84,30 +80,18 @@ static enum use use_at(const struct objsec *sec, uint64_t field)
 	return USE_UNKNOWN;
 }
 
-static bool names(const struct objrel *rel, const struct objsym *var)
-{
-	return rel->sym == var || (rel->sym->sec && rel->sym->sec == var->sec);
-}
-
-/* Is the function one of the update's, or one that the update replaces? */
-static bool is_replaced(const struct objsec *sec)
-{
-	const struct secinfo *secinfo = secinfo_of(sec);
-	const struct objsym *twin = secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
-
-	if (secinfo->carried)
-		return true;
-	return twin && twin->sec && secinfo_of(twin->sec)->carried;
-}
-
 /* One side's uses of the variable. */
 static bool uses_allow(const struct side *side, const struct objsym *var, struct buf *why)
 {
 	for (size_t i = 0; i < side->obj->secs.n; i++) {
 		const struct objsec *sec = side->obj->secs.items[i];
-		enum secinfo_kind kind = secinfo_of(sec)->kind;
-		const char *title =
-			secinfo_of(sec)->owner ? secinfo_of(sec)->owner->name : sec->name;
+		const struct secinfo *secinfo = secinfo_of(sec);
+		const struct objsym *twin = secinfo_twin(secinfo);
+		enum secinfo_kind kind = secinfo->kind;
+		const char *title = secinfo->owner ? secinfo->owner->name : sec->name;
+		/* It is one of the update's functions, or one that the update replaces. */
+		bool replaced =
+			secinfo->carried || (twin && twin->sec && secinfo_of(twin->sec)->carried);
 		const struct objrel *rel;
 
 		if (kind == SECINFO_IGNORED || kind == SECINFO_UNWIND)
@@ -115,7 +99,7 @@ static bool uses_allow(const struct side *side, const struct objsym *var, struct
 		vec_for_each (&sec->rels, rel) {
 			enum use use;
 
-			if (!names(rel, var))
+			if (rel->sym != var && (!rel->sym->sec || rel->sym->sec != var->sec))
 				continue;
 			use = kind == SECINFO_CODE ? use_at(sec, rel->offset) : USE_UNKNOWN;
 			if (use == USE_UNKNOWN) {
@@ -123,7 +107,7 @@ static bool uses_allow(const struct side *side, const struct objsym *var, struct
 					 title);
 				return false;
 			}
-			if (use == USE_READ && !is_replaced(sec)) {
+			if (use == USE_READ && !replaced) {
 				buf_addf(why, "'%s' reads it, and isn't replaced", title);
 				return false;
 			}

@@ -49,24 +49,6 @@ static bool is_definition(const struct objsym *sym)
 	       (sym_is_function(sym) || sym_is_variable(sym));
 }
 
-/*
- * What the linker left out of the program before the patch (--gc-sections) counts as undefined
- * there, but nothing in the program refers to it.
- */
-static int was_left_out(const struct unit *unit, const struct objsym *sym, bool *ret,
-			struct uspl_err *err)
-{
-	auto_objfile struct objfile *obj = NULL;
-	const struct objsym *old;
-	int rc = unit->pre.path ? objfile_read_code(unit->pre.path, &obj, err) : 0;
-
-	if (rc)
-		return rc;
-	old = obj ? objfile_symbol(obj, sym->name) : NULL;
-	*ret = old && old->sec;
-	return 0;
-}
-
 static int collect_from(const struct diff *diff, const struct unit *unit, struct names *names,
 			struct uspl_err *err)
 {
@@ -75,12 +57,15 @@ static int collect_from(const struct diff *diff, const struct unit *unit, struct
 
 	for (size_t i = 0; i < obj->syms.n; i++) {
 		struct objsym *sym = obj->syms.items[i];
-		bool left_out = false;
+		bool left_out = false; /* of the program before the patch (--gc-sections) */
 		int rc;
 
 		if (!is_definition(sym) || syminfo_of(sym)->twin || strmap_get(others, sym->name))
 			continue;
-		rc = names->post ? was_left_out(unit, sym, &left_out, err) : 0;
+		/* It counts as undefined there, but nothing in the program refers to it. */
+		rc = names->post && unit->pre.path
+			     ? unit_object_defines(unit->pre.path, sym->name, &left_out, err)
+			     : 0;
 		if (rc)
 			return rc;
 		if (!left_out && !strmap_set(&names->names, sym->name, sym))
@@ -103,18 +88,6 @@ static int collect_names(const struct diff *diff, struct names *names, struct us
 			return rc;
 	}
 	return 0;
-}
-
-/* Does a section of the other build stay in the process as it is? */
-static bool stays(const struct names *names, const struct objsec *sec)
-{
-	const struct secinfo *secinfo = secinfo_of(sec);
-	const struct objsym *twin = secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
-
-	if (secinfo->kind == SECINFO_IGNORED || secinfo->kind == SECINFO_UNWIND)
-		return false;
-	/* New code isn't better off: it finds what the process has by that name. */
-	return !names->post || !twin || !twin->sec || !secinfo_of(twin->sec)->carried;
 }
 
 static int refuse(const struct names *names, const struct objsym *sym, const char *user,
@@ -141,9 +114,17 @@ static int look_at_open(const struct names *names, const struct side *side, stru
 {
 	for (size_t i = 0; i < side->obj->secs.n; i++) {
 		const struct objsec *sec = side->obj->secs.items[i];
+		const struct secinfo *secinfo = secinfo_of(sec);
+		const struct objsym *twin = secinfo_twin(secinfo);
 		const struct objrel *rel;
 
-		if (!stays(names, sec))
+		if (secinfo->kind == SECINFO_IGNORED || secinfo->kind == SECINFO_UNWIND)
+			continue;
+		/*
+		 * What is replaced doesn't stay in the process. New code isn't better off: it finds
+		 * what the process has by that name.
+		 */
+		if (names->post && twin && twin->sec && secinfo_of(twin->sec)->carried)
 			continue;
 		vec_for_each (&sec->rels, rel) {
 			const struct objsym *sym =

@@ -44,21 +44,10 @@ static int refuse(const struct objsym *sym, bool gone, struct uspl_err *err)
 	return -USPL_E_UNSUPPORTED;
 }
 
-static bool carries_code(const struct unit *unit)
-{
-	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
-		const struct secinfo *secinfo = secinfo_of(unit->post.obj->secs.items[i]);
-
-		if (secinfo->carried && secinfo->kind == SECINFO_CODE)
-			return true;
-	}
-	return false;
-}
-
 int vet_blocks(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	(void)diff;
-	if (!unit->pre.path || !unit->post.path || !carries_code(unit))
+	if (!unit->pre.path || !unit->post.path || !unit_carries_code(unit))
 		return 0;
 	for (size_t i = 0; i < unit->pre.obj->syms.n; i++) {
 		const struct objsym *sym = unit->pre.obj->syms.items[i];

@@ -14,6 +14,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "create/tree/link_options.h"
 #include "create/unit/answer.h"
 #include "create/unit/equal.h"
@@ -28,25 +29,6 @@ static bool is_identifier(const char *name)
 	while (isalnum((unsigned char)*name) || *name == '_')
 		name++;
 	return !*name;
-}
-
-/* What only tracers read of functions' entries. */
-static bool is_of_tracers(const struct objsec *sec)
-{
-	static const char *const names[] = { "__patchable_function_entries", "__mcount_loc",
-					     "xray_instr_map", "xray_fn_idx" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(sec->name, names[i]))
-			return true;
-	return false;
-}
-
-static bool holds_data(const struct objsec *sec)
-{
-	enum secinfo_kind kind = secinfo_of(sec)->kind;
-
-	return kind == SECINFO_DATA || kind == SECINFO_CONST || kind == SECINFO_LITERAL;
 }
 
 /* Does a name begin with the words before the dot of the prefix, and end there or go on by one? */
@@ -78,9 +60,8 @@ static bool is_of_compiler(const struct objsec *sec)
 			rest = sec->name + strlen(of_data[i]);
 	if (!rest || !*rest || !owner)
 		return rest != NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(bare); i++)
-		if (!strcmp(rest, bare[i]))
-			return true;
+	if (TEXT_IS_ONE_OF(rest, bare))
+		return true;
 	len = strlen(rest);
 	own = strlen(owner->name);
 	return len > own && rest[len - own - 1] == '.' && !strcmp(rest + len - own, owner->name);
@@ -88,9 +69,14 @@ static bool is_of_compiler(const struct objsec *sec)
 
 bool vet_is_collected(const struct diff *diff, const struct objsec *sec)
 {
+	/* What only tracers read of functions' entries. */
+	static const char *const of_tracers[] = { "__patchable_function_entries", "__mcount_loc",
+						  "xray_instr_map", "xray_fn_idx" };
 	const struct linked *linked = diff->left_out.linked;
+	enum secinfo_kind kind = secinfo_of(sec)->kind;
 
-	if (!holds_data(sec) || is_of_tracers(sec))
+	if ((kind != SECINFO_DATA && kind != SECINFO_CONST && kind != SECINFO_LITERAL) ||
+	    TEXT_IS_ONE_OF(sec->name, of_tracers))
 		return false;
 	return is_identifier(sec->name) ||
 	       (linked && link_options_have_script(linked->options) && !is_of_compiler(sec));
@@ -124,12 +110,6 @@ static int refuse_entry(const struct objsym *sym, const char *sentence, const ch
 	return rc;
 }
 
-/* A variable of a function that tells the table about a place in it, as what logs do. */
-static bool is_of_function(const struct objsym *sym)
-{
-	return sym->bind == STB_LOCAL && strchr(sym->name, '.');
-}
-
 static int check_new(const struct diff *diff, const struct unit *unit, const struct objsym *sym,
 		     struct uspl_err *err)
 {
@@ -155,7 +135,8 @@ static int check_gone(const struct diff *diff, const struct unit *unit, const st
 	if (syminfo_of(sym)->twin || !is_entry(diff, &unit->pre, sym) ||
 	    answer_given_for(diff, sym))
 		return 0;
-	if (!is_of_function(sym))
+	/* A function's own variable tells the table about a place in it, as what logs do. */
+	if (sym->bind != STB_LOCAL || !strchr(sym->name, '.'))
 		return refuse_entry(sym, "is gone, an entry",
 				    "leave the entry, and change the functions that it leads to, "
 				    "or one that reads the table",

@@ -33,14 +33,6 @@ static bool is_coroutine(const struct objsym *sym)
 	return false;
 }
 
-static bool same_displacement(const uint8_t *pre, const struct insn *a, const uint8_t *post,
-			      const struct insn *b)
-{
-	return a->disp_size == b->disp_size && a->disp_off == b->disp_off &&
-	       a->imm_size == b->imm_size && a->pc_relative_mem == b->pc_relative_mem &&
-	       !memcmp(pre + a->disp_off, post + b->disp_off, a->disp_size);
-}
-
 /* Do two functions do the same, but for constants and the names of what they refer to? */
 static bool same_steps(const struct objsec *pre, const struct objsec *post)
 {
@@ -57,7 +49,9 @@ static bool same_steps(const struct objsec *pre, const struct objsec *post)
 		if (!arch_native()->insn_decode(x, pre->size - at, &a) || !a.len ||
 		    !arch_native()->insn_decode(y, post->size - at, &b) || a.len != b.len ||
 		    a.op != b.op || a.flow != b.flow || a.rel != b.rel ||
-		    !same_displacement(x, &a, y, &b) ||
+		    a.disp_size != b.disp_size || a.disp_off != b.disp_off ||
+		    a.imm_size != b.imm_size || a.pc_relative_mem != b.pc_relative_mem ||
+		    memcmp(x + a.disp_off, y + b.disp_off, a.disp_size) ||
 		    dbginfo_line(old, pre, at) != dbginfo_line(now, post, at))
 			return false;
 	}

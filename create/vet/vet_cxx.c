@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "create/diff/statics.h"
 #include "create/unit/answer.h"
 #include "create/unit/diff_unit.h"
@@ -25,7 +26,7 @@ int vet_virtual_functions(const struct diff *diff, const struct unit *unit, stru
 		const struct objsym *sym = unit->post.obj->syms.items[i];
 		int rc;
 
-		if (!name_starts(sym->name, "_ZTV") || !syminfo_of(sym)->twin ||
+		if (!text_starts_with(sym->name, "_ZTV") || !syminfo_of(sym)->twin ||
 		    !syminfo_of(sym)->changed)
 			continue;
 		rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE,
@@ -37,23 +38,19 @@ int vet_virtual_functions(const struct diff *diff, const struct unit *unit, stru
 	return 0;
 }
 
-/* Does a unit's function run once, before main, to set up variables? */
-static bool runs_at_start(const struct objsym *sym)
-{
-	return sym_is_function(sym) &&
-	       (name_starts(sym->name, "_GLOBAL__sub_I_") ||
-		name_starts(sym->name, "__cxx_global_var_init") ||
-		strstr(sym->name, "__static_initialization_and_destruction_"));
-}
-
 int vet_constructed_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *starter = unit->post.obj->syms.items[i];
 		const struct objrel *rel;
+		/* It runs once, before main, to set up variables. */
+		bool starts = sym_is_function(starter) &&
+			      (text_starts_with(starter->name, "_GLOBAL__sub_I_") ||
+			       text_starts_with(starter->name, "__cxx_global_var_init") ||
+			       strstr(starter->name, "__static_initialization_and_destruction_"));
 		int rc;
 
-		if (!runs_at_start(starter) || !secinfo_of(starter->sec)->reason)
+		if (!starts || !secinfo_of(starter->sec)->reason)
 			continue;
 		vec_for_each (&starter->sec->rels, rel) {
 			if (!rel->sym->sec || !sym_is_variable(rel->sym) ||
@@ -80,12 +77,12 @@ static const struct objsym *find_guarded(const struct side *side, const struct o
 	static const char prefix[] = "_ZGV";
 	const char *name = sym_pair_name(guard) + sizeof(prefix) - 1;
 
-	if (!name_starts(sym_pair_name(guard), prefix))
+	if (!text_starts_with(sym_pair_name(guard), prefix))
 		return NULL;
 	for (size_t i = 0; i < side->obj->syms.n; i++) {
 		const struct objsym *sym = side->obj->syms.items[i];
 
-		if (sym_is_variable(sym) && name_starts(sym_pair_name(sym), "_Z") &&
+		if (sym_is_variable(sym) && text_starts_with(sym_pair_name(sym), "_Z") &&
 		    !strcmp(sym_pair_name(sym) + 2, name))
 			return sym;
 	}
@@ -176,28 +173,25 @@ static size_t family_len(const char *name)
 	return i < len && i && !isdigit((unsigned char)name[i]) ? i : len;
 }
 
-/* Those of lambdas go by the names that the lambdas had before the patch (nameless.h). */
-static bool same_family(const struct objsym *a, const struct objsym *b)
-{
-	const char *x = sym_pair_name(a), *y = sym_pair_name(b);
-	size_t len = family_len(x);
-
-	return family_len(y) == len && !memcmp(x, y, len);
-}
-
 static bool is_static_local(const struct objsym *sym)
 {
-	return name_starts(sym->name, "_ZZ") && sym_is_variable(sym);
+	return text_starts_with(sym->name, "_ZZ") && sym_is_variable(sym);
 }
 
 static size_t count_namesakes(const struct side *side, const struct objsym *like)
 {
-	size_t n = 0;
+	/* Those of lambdas go by the names that the lambdas had before the patch (nameless.h). */
+	const char *own = sym_pair_name(like);
+	size_t n = 0, len = family_len(own);
 
 	for (size_t i = 0; i < side->obj->syms.n; i++) {
 		const struct objsym *sym = side->obj->syms.items[i];
+		const char *name;
 
-		n += is_static_local(sym) && same_family(sym, like);
+		if (!is_static_local(sym))
+			continue;
+		name = sym_pair_name(sym);
+		n += family_len(name) == len && !memcmp(name, own, len);
 	}
 	return n;
 }
@@ -229,39 +223,22 @@ int vet_numbered_statics(const struct diff *diff, const struct unit *unit, struc
 	return 0;
 }
 
-/* May other units define it too, and is there only one of it in the program? */
-static bool is_shared_variable(const struct objsym *sym)
-{
-	return sym->bind != STB_LOCAL && sym->bind != STB_GLOBAL && sym->sec &&
-	       sym_is_variable(sym) && secinfo_of(sym->sec)->kind == SECINFO_DATA &&
-	       secinfo_of(sym->sec)->carried && !syminfo_of(sym)->twin &&
-	       !sym_is_pointer_for_tables(sym);
-}
-
-static int look_for(const struct objsym *sym, const char *path, bool *ret, struct uspl_err *err)
-{
-	auto_objfile struct objfile *obj = NULL;
-	const struct objsym *found;
-	int rc = objfile_read_code(path, &obj, err);
-
-	if (rc)
-		return rc;
-	found = objfile_symbol(obj, sym->name);
-	*ret = found && found->sec;
-	return 0;
-}
-
 int vet_shared_data(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
 
-		if (!is_shared_variable(sym))
+		/* Other units may define it too, and the program has only one of it. */
+		if (sym->bind == STB_LOCAL || sym->bind == STB_GLOBAL || !sym->sec ||
+		    !sym_is_variable(sym) || secinfo_of(sym->sec)->kind != SECINFO_DATA ||
+		    !secinfo_of(sym->sec)->carried || syminfo_of(sym)->twin ||
+		    sym_is_pointer_for_tables(sym))
 			continue;
 		for (size_t j = 0; j < diff->n_inputs; j++) {
 			bool found = false;
 			int rc = diff->inputs[j].pre_obj
-					 ? look_for(sym, diff->inputs[j].pre_obj, &found, err)
+					 ? unit_object_defines(diff->inputs[j].pre_obj, sym->name,
+							       &found, err)
 					 : 0;
 
 			if (rc)

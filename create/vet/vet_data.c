@@ -185,8 +185,7 @@ int vet_replaced_tables(const struct diff *diff, const struct unit *unit, struct
 
 			if (!secinfo || !secinfo->reason)
 				continue;
-			if ((secinfo->kind == SECINFO_CONST && secinfo->owner &&
-			     syminfo_of(secinfo->owner)->twin &&
+			if ((secinfo->kind == SECINFO_CONST && secinfo_twin(secinfo) &&
 			     !answer_given_for(diff, secinfo->owner) &&
 			     !(secinfo_of(sec)->owner &&
 			       answer_given_for(diff, secinfo_of(sec)->owner))) ||
@@ -213,39 +212,31 @@ static bool is_used(const struct unit *unit, const struct objsym *sym)
 	return false;
 }
 
-/*
- * A constant lies where nothing may be written, under whatever name: as a literal, too, and a
- * static variable that no code writes. What writes it now may be in another unit.
- */
-static bool becomes_writable(const struct objsym *old, const struct objsym *sym)
-{
-	return secinfo_of(sym->sec)->kind == SECINFO_DATA &&
-	       secinfo_of(old->sec)->kind != SECINFO_DATA &&
-	       secinfo_of(old->sec)->kind != SECINFO_TLS;
-}
-
-/*
- * The compiler knows how a variable is aligned that it lays out itself, and chooses instructions
- * for it that fault where that isn't so.
- */
-static bool is_aligned_higher(const struct objsym *old, const struct objsym *sym)
-{
-	return sym->sec->align > old->sec->align && !(sym->value & (sym->sec->align - 1));
-}
-
 int vet_storage(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	(void)diff;
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
 		const struct objsym *old = sym_is_variable(sym) ? syminfo_of(sym)->twin : NULL;
-		bool writable;
+		bool writable, higher;
 		int rc;
 
 		if (!old || !old->sec || !sym->sec || secinfo_of(sym->sec)->carried)
 			continue;
-		writable = becomes_writable(old, sym);
-		if (!writable && (!is_aligned_higher(old, sym) || !is_used(unit, sym)))
+		/*
+		 * A constant lies where nothing may be written, under whatever name: as a literal,
+		 * too, and a static variable that no code writes. What writes it now may be in
+		 * another unit.
+		 */
+		writable = secinfo_of(sym->sec)->kind == SECINFO_DATA &&
+			   secinfo_of(old->sec)->kind != SECINFO_DATA &&
+			   secinfo_of(old->sec)->kind != SECINFO_TLS;
+		/*
+		 * The compiler knows how a variable is aligned that it lays out itself, and chooses
+		 * instructions for it that fault where that isn't so.
+		 */
+		higher = sym->sec->align > old->sec->align && !(sym->value & (sym->sec->align - 1));
+		if (!writable && (!higher || !is_used(unit, sym)))
 			continue;
 		if (writable)
 			rc = sym_refuse(sym, err, USPL_E_DATA_CHANGE,

@@ -45,16 +45,6 @@ static void enumerators_release(struct enumerators *list)
 DEFINE_AUTO_RELEASE(enumerators, struct enumerators, enumerators_release)
 #define auto_enumerators __attribute__((cleanup(cleanup_enumerators_)))
 
-static bool is_highest(Dwarf_Die *type, int64_t value)
-{
-	Dwarf_Die child;
-
-	for (bool has = !dwarf_child(type, &child); has; has = !dwarf_siblingof(&child, &child))
-		if (dwarf_tag(&child) == DW_TAG_enumerator && dbgtype_value(&child) > value)
-			return false;
-	return true;
-}
-
 /* Appends "std::string::" for what is in that scope. */
 static void add_scope(const struct die_path *scope, struct buf *buf)
 {
@@ -88,7 +78,7 @@ static bool note_enumerators(struct enumerators *list, const struct enumeration 
 		auto_buf struct buf key = { 0 };
 
 		if (!name || find_enumerator(list, type, name) ||
-		    (types_is_count(name) && is_highest(&die, dbgtype_value(&child))))
+		    (types_is_count(name) && dbgtype_value(&child) == types_highest(&die)))
 			continue;
 		slot = malloc(sizeof(*slot));
 		if (!slot)
@@ -132,21 +122,6 @@ static enum walk note_die(struct die_path *at, void *arg)
 	}
 }
 
-static void say(const struct diff *diff, const struct enumerators *post, Dwarf_Die *type,
-		Dwarf_Die *was, Dwarf_Die *is)
-{
-	auto_buf struct buf place = { 0 };
-
-	if (!dbginfo_add_srcloc(post->dbg, is, &place) &&
-	    !dbginfo_add_srcloc(post->dbg, type, &place))
-		buf_addstr(&place, "enum");
-	report_warn(diff->report,
-		    "%s: the enumerator '%s' changes from %lld to %lld, of an enumeration without "
-		    "a name: what holds such numbers in the process isn't known, and keeps them",
-		    buf_str(&place), dwarf_diename(is), (long long)dbgtype_value(was),
-		    (long long)dbgtype_value(is));
-}
-
 /* Warns of the first enumerator of an enumeration that has another value. */
 static void compare_type(const struct diff *diff, const struct enumerators *pre,
 			 const struct enumerators *post, const struct enumeration *type)
@@ -155,21 +130,23 @@ static void compare_type(const struct diff *diff, const struct enumerators *pre,
 
 	for (bool has = !dwarf_child(&die, &child); has; has = !dwarf_siblingof(&child, &child)) {
 		const char *name = dwarf_diename(&child);
+		auto_buf struct buf place = { 0 };
 
 		old = name ? find_enumerator(pre, type, name) : NULL;
 		if (!old || dbgtype_value(old) == dbgtype_value(&child))
 			continue;
-		say(diff, post, &die, old, &child);
+		if (!dbginfo_add_srcloc(post->dbg, &child, &place) &&
+		    !dbginfo_add_srcloc(post->dbg, &die, &place))
+			buf_addstr(&place, "enum");
+		report_warn(
+			diff->report,
+			"%s: the enumerator '%s' changes from %lld to %lld, of an enumeration "
+			"without a name: what holds such numbers in the process isn't known, and "
+			"keeps them",
+			buf_str(&place), name, (long long)dbgtype_value(old),
+			(long long)dbgtype_value(&child));
 		return;
 	}
-}
-
-static bool carries_code(const struct unit *unit)
-{
-	for (size_t i = 0; i < unit->post.obj->secs.n; i++)
-		if (unit->post.secinfos[i].carried && unit->post.secinfos[i].kind == SECINFO_CODE)
-			return true;
-	return false;
 }
 
 int vet_warn_enumerators(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
@@ -177,7 +154,7 @@ int vet_warn_enumerators(const struct diff *diff, const struct unit *unit, struc
 	auto_enumerators struct enumerators pre = { 0 }, post = { 0 };
 	struct enumeration *type;
 
-	if (!carries_code(unit) || !unit->pre.path)
+	if (!unit_carries_code(unit) || !unit->pre.path)
 		return 0;
 	pre.dbg = side_dbginfo((struct side *)&unit->pre);
 	post.dbg = side_dbginfo((struct side *)&unit->post);

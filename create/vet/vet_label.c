@@ -29,16 +29,6 @@
 #include "create/unit/unit.h"
 #include "create/vet/vet_checks.h"
 
-static size_t first_reference(const struct objsec *sec, uint64_t at)
-{
-	return vec_lower_bound(&sec->rels, it, it->offset < at);
-}
-
-static bool is_part(const struct objsec *sec, const struct objsec *other)
-{
-	return other == sec || (other && other == secinfo_of(sec)->other);
-}
-
 /* Does the instruction take the address of a place in its own function? */
 static bool takes_label(const struct objsec *sec, uint64_t at, const struct insn *insn)
 {
@@ -46,11 +36,14 @@ static bool takes_label(const struct objsec *sec, uint64_t at, const struct insn
 
 	if (insn->flow != INSN_PLAIN)
 		return false;
-	for (size_t i = first_reference(sec, at);
-	     i < sec->rels.n && sec->rels.items[i].offset < at + insn->len; i++)
-		if (sec->rels.items[i].sym->type == STT_SECTION &&
-		    is_part(sec, sec->rels.items[i].sym->sec))
+	for (size_t i = vec_lower_bound(&sec->rels, it, it->offset < at);
+	     i < sec->rels.n && sec->rels.items[i].offset < at + insn->len; i++) {
+		const struct objsym *sym = sec->rels.items[i].sym;
+
+		if (sym->type == STT_SECTION && sym->sec &&
+		    (sym->sec == sec || sym->sec == secinfo_of(sec)->other))
 			return true;
+	}
 	if (!insn->pc_relative_mem || insn->disp_size != sizeof(distance) ||
 	    reference_within(sec, at + insn->disp_off, insn->disp_size))
 		return false;
@@ -82,28 +75,19 @@ static bool has_insn(const struct objsec *sec,
 	return false;
 }
 
-/* Function and .cold part before the patch, of a function that is replaced; NULL: it isn't one. */
-static const struct objsec *code_before(const struct objsec *sec)
-{
-	const struct secinfo *secinfo = secinfo_of(sec);
-	const struct objsym *twin = secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
-
-	return secinfo->kind == SECINFO_CODE && secinfo->reason && !secinfo->is_cold && twin
-		       ? twin->sec
-		       : NULL;
-}
-
 int vet_labels(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	(void)diff;
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
-		const struct objsec *sec = unit->post.obj->secs.items[i], *old = code_before(sec);
+		const struct objsec *sec = unit->post.obj->secs.items[i];
+		const struct secinfo *secinfo = secinfo_of(sec);
+		const struct objsym *twin = secinfo_twin(secinfo);
+		const struct objsec *old = twin ? twin->sec : NULL;
 
-		if (!old ||
+		if (secinfo->kind != SECINFO_CODE || !secinfo->reason || secinfo->is_cold || !old ||
 		    (!has_insn(old, takes_label) &&
 		     !has_insn(secinfo_of(old)->other, takes_label)) ||
-		    (!has_insn(sec, jumps_to_label) &&
-		     !has_insn(secinfo_of(sec)->other, jumps_to_label)))
+		    (!has_insn(sec, jumps_to_label) && !has_insn(secinfo->other, jumps_to_label)))
 			continue;
 		sec_refuse(sec, err, USPL_E_DATA_CHANGE,
 			   "'%s' changes, and keeps addresses of its own labels: the process may "
@@ -114,18 +98,6 @@ int vet_labels(const struct diff *diff, const struct unit *unit, struct uspl_err
 		return -USPL_E_DATA_CHANGE;
 	}
 	return 0;
-}
-
-/* A function that a table of the programmer's points into. */
-static const struct objsec *function_of_table(const struct objsym *table)
-{
-	const struct objrel *rel;
-
-	vec_for_each (&table->sec->rels, rel)
-		if (rel->sym->sec && rel->sym->type == STT_SECTION &&
-		    secinfo_of(rel->sym->sec)->kind == SECINFO_CODE)
-			return rel->sym->sec;
-	return NULL;
 }
 
 /* How many entries an array has, in its first dimension; 1 for a structure; 0 for all else. */
@@ -213,13 +185,18 @@ int vet_warn_addresses(const struct diff *diff, const struct unit *unit, struct 
 	(void)err;
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
-		const struct objsec *function;
+		const struct objsec *function = NULL;
+		const struct objrel *rel;
 		auto_buf struct buf place = { 0 };
 
 		if (!sym->sec || !sym_is_variable(sym) || !syminfo_of(sym)->twin ||
 		    secinfo_of(sym->sec)->kind != SECINFO_CONST || !secinfo_of(sym->sec)->reason)
 			continue;
-		function = function_of_table(sym);
+		/* A table of the programmer's may point into a function. */
+		vec_for_each (&sym->sec->rels, rel)
+			if (!function && rel->sym->sec && rel->sym->type == STT_SECTION &&
+			    secinfo_of(rel->sym->sec)->kind == SECINFO_CODE)
+				function = rel->sym->sec;
 		if (function)
 			report_warn(diff->report,
 				    "%s: '%s' changes, and '%s' has addresses of its labels: if "

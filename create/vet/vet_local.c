@@ -9,17 +9,17 @@
  * the others may have its old code. Anything else is refused.
  */
 
-#include <ctype.h>
 #include <string.h>
 
 #include "base/demangle.h"
+#include "base/text.h"
 #include "create/unit/decl.h"
 #include "create/unit/srcloc.h"
 #include "create/vet/vet_checks.h"
 
 static bool is_member(const struct objsym *sym)
 {
-	return name_starts(sym->name, "_ZZ") && sym_is_function(sym) &&
+	return text_starts_with(sym->name, "_ZZ") && sym_is_function(sym) &&
 	       !secinfo_of(sym->sec)->is_cold;
 }
 
@@ -88,19 +88,6 @@ static int line_of(const decl_list *decls, const struct objsym *sym)
 	return 0;
 }
 
-static int refuse(const struct objsym *sym, const struct objsym *old, struct uspl_err *err)
-{
-	auto_buf struct buf was = { 0 };
-	int rc = sym_refuse(sym, err, USPL_E_UNSUPPORTED,
-			    "cannot tell whether '%s' is the one that was at %s before the patch: "
-			    "several classes of its function have that name",
-			    sym->name, sym_srcloc(old, &was));
-
-	uspl_hint(err, "objects that the process has go on with the code of their class; give the "
-		       "classes different names, the new one a new name");
-	return rc;
-}
-
 int vet_local_classes(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
 	auto_decls decl_list pre = { 0 }, post = { 0 };
@@ -110,6 +97,7 @@ int vet_local_classes(const struct diff *diff, const struct unit *unit, struct u
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
 		const struct objsym *old = is_member(sym) ? syminfo_of(sym)->twin : NULL;
+		auto_buf struct buf was = { 0 };
 		int rc = 0, line;
 
 		if (!old || !secinfo_of(sym->sec)->reason || syminfo_of(old)->unit != unit ||
@@ -123,8 +111,16 @@ int vet_local_classes(const struct diff *diff, const struct unit *unit, struct u
 			return rc;
 		looked_up = true;
 		line = line_of(&post, sym);
-		if (!line || line != line_of(&pre, old) || find_old_code(unit, old, sym))
-			return refuse(sym, old, err);
+		if (line && line == line_of(&pre, old) && !find_old_code(unit, old, sym))
+			continue;
+		sym_refuse(sym, err, USPL_E_UNSUPPORTED,
+			   "cannot tell whether '%s' is the one that was at %s before the patch: "
+			   "several classes of its function have that name",
+			   sym->name, sym_srcloc(old, &was));
+		uspl_hint(err,
+			  "objects that the process has go on with the code of their class; give "
+			  "the classes different names, the new one a new name");
+		return -USPL_E_UNSUPPORTED;
 	}
 	return 0;
 }

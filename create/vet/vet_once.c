@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "base/text.h"
 #include "create/unit/equal.h"
 #include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
@@ -38,12 +39,6 @@ DEFINE_AUTO_RELEASE(code, struct code, code_release)
 #define auto_code __attribute__((cleanup(cleanup_code_)))
 DEFINE_AUTO_RELEASE(ranges, range_vec, vec_release)
 #define auto_ranges __attribute__((cleanup(cleanup_ranges_)))
-
-static bool is_guard(const struct objsym *sym)
-{
-	return sym->sec &&
-	       (name_starts(sym_pair_name(sym), "_ZGV") || !strcmp(sym->name, "__tls_guard"));
-}
 
 /* Up to the first byte that is no code. */
 static bool code_read(struct code *code, const struct objsec *sec)
@@ -87,14 +82,6 @@ static uint64_t target_of(const struct code *code, uint64_t at, const struct ins
 		       : to;
 }
 
-static bool releases_guard(const struct code *code, uint64_t at, const struct insn *insn)
-{
-	const struct objrel *rel;
-
-	return has_reference(code->sec, at, insn->len, &rel) &&
-	       !strcmp(rel->sym->name, "__cxa_guard_release");
-}
-
 /* Sets a bit in marks for all instructions that are reached from `at`, but not by way of `test`. */
 static bool mark_reached(const struct code *code, uint64_t at, uint64_t test, uint8_t bit,
 			 uint8_t *marks)
@@ -105,6 +92,7 @@ static bool mark_reached(const struct code *code, uint64_t at, uint64_t test, ui
 	if (slot)
 		*slot = at;
 	while (slot && open.n) {
+		const struct objrel *rel;
 		struct insn insn;
 
 		at = open.items[--open.n];
@@ -121,7 +109,8 @@ static bool mark_reached(const struct code *code, uint64_t at, uint64_t test, ui
 			}
 			if (insn.flow == INSN_JUMP || insn.flow == INSN_JUMP_INDIRECT ||
 			    insn.flow == INSN_RETURN || insn.flow == INSN_TRAP ||
-			    releases_guard(code, at, &insn))
+			    (has_reference(code->sec, at, insn.len, &rel) &&
+			     !strcmp(rel->sym->name, "__cxa_guard_release")))
 				break;
 		}
 	}
@@ -233,8 +222,8 @@ static const struct objsym *find_guarded(const struct side *side, const struct o
 	for (size_t i = 0; i < side->obj->syms.n; i++) {
 		const struct objsym *sym = side->obj->syms.items[i];
 
-		if (sym_is_variable(sym) && name_starts(sym->name, "_Z") &&
-		    name_starts(guard->name, "_ZGV") &&
+		if (sym_is_variable(sym) && text_starts_with(sym->name, "_Z") &&
+		    text_starts_with(guard->name, "_ZGV") &&
 		    !strcmp(sym->name + strlen("_Z"), guard->name + strlen("_ZGV")))
 			return sym;
 	}
@@ -253,7 +242,10 @@ static int check_function(const struct diff *diff, const struct objsec *sec,
 		auto_ranges range_vec was = { 0 }, is = { 0 };
 		auto_buf struct buf place = { 0 };
 
-		if (guard == last || !is_guard(guard) || !syminfo_of(guard)->twin)
+		if (guard == last || !guard->sec ||
+		    (!text_starts_with(sym_pair_name(guard), "_ZGV") &&
+		     strcmp(guard->name, "__tls_guard")) ||
+		    !syminfo_of(guard)->twin)
 			continue;
 		last = guard;
 		if ((!pre.lens && !code_read(&pre, old)) ||
@@ -285,8 +277,7 @@ int vet_warn_initialised(const struct diff *diff, const struct unit *unit, struc
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
 		const struct secinfo *secinfo = secinfo_of(sec);
-		const struct objsym *twin =
-			secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
+		const struct objsym *twin = secinfo_twin(secinfo);
 		int rc;
 
 		if (secinfo->kind != SECINFO_CODE || !secinfo->reason || secinfo->is_cold ||

@@ -43,32 +43,6 @@ static bool has_namesake(const struct side *post, const struct objsym *gone)
 	return false;
 }
 
-/* A new variable of the same size, which a function that used the gone one uses now. */
-static const struct objsym *find_successor(const struct objsec *user, const struct objsym *gone)
-{
-	const struct objrel *rel;
-
-	vec_for_each (&user->rels, rel)
-		if (is_plain_variable(rel->sym) && !syminfo_of(rel->sym)->twin &&
-		    rel->sym->size == gone->size)
-			return rel->sym;
-	return NULL;
-}
-
-static int refuse(const struct objsym *gone, const struct objsym *successor, struct uspl_err *err)
-{
-	auto_buf struct buf place = { 0 };
-	int rc = uspl_fail(err, USPL_E_DATA_CHANGE,
-			   "%s: variable '%s' is new and '%s' is gone: the same one under another "
-			   "name?",
-			   sym_srcloc(successor, &place), successor->name, gone->name);
-
-	uspl_hint(err,
-		  "keep the old name, then it keeps its value; or, if it is another one, keep the "
-		  "old one too, with __attribute__((used))");
-	return rc;
-}
-
 static int check_gone(const struct diff *diff, const struct unit *unit, const struct objsym *gone,
 		      struct uspl_err *err)
 {
@@ -78,16 +52,31 @@ static int check_gone(const struct diff *diff, const struct unit *unit, const st
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
 		const struct secinfo *secinfo = secinfo_of(sec);
-		const struct objsym *twin =
-			secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
-		const struct objsym *successor;
+		const struct objsym *twin = secinfo_twin(secinfo);
+		const struct objsym *successor = NULL;
+		const struct objrel *rel;
 
 		if (secinfo->kind != SECINFO_CODE || !secinfo->carried || !twin ||
 		    !sec_refers_to(twin->sec, gone))
 			continue;
-		successor = find_successor(sec, gone);
-		if (successor && !answer_given_for(diff, successor))
-			return refuse(gone, successor, err);
+		/*
+		 * A new variable of the same size, which a function that used the gone one uses
+		 * now.
+		 */
+		vec_for_each (&sec->rels, rel)
+			if (!successor && is_plain_variable(rel->sym) &&
+			    !syminfo_of(rel->sym)->twin && rel->sym->size == gone->size)
+				successor = rel->sym;
+		if (successor && !answer_given_for(diff, successor)) {
+			uspl_fail(err, USPL_E_DATA_CHANGE,
+				  "%s: variable '%s' is new and '%s' is gone: the same one under "
+				  "another name?",
+				  sym_srcloc(successor, &place), successor->name, gone->name);
+			uspl_hint(err,
+				  "keep the old name, then it keeps its value; or, if it is "
+				  "another one, keep the old one too, with __attribute__((used))");
+			return -USPL_E_DATA_CHANGE;
+		}
 		used = true;
 	}
 	if (used)
@@ -124,20 +113,15 @@ static bool is_class(const struct objsym *sym)
 	       !syminfo_of(sym)->twin;
 }
 
-/* A class of the unit that isn't there after the patch any more. */
-static const struct objsym *lost_class(const struct unit *unit)
-{
-	for (size_t i = 0; i < unit->pre.obj->syms.n; i++)
-		if (is_class(unit->pre.obj->syms.items[i]))
-			return unit->pre.obj->syms.items[i];
-	return NULL;
-}
-
 int vet_warn_classes(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
-	const struct objsym *lost = lost_class(unit);
+	const struct objsym *lost = NULL;
 
 	(void)err;
+	/* A class that isn't in the unit after the patch any more. */
+	for (size_t i = 0; !lost && i < unit->pre.obj->syms.n; i++)
+		if (is_class(unit->pre.obj->syms.items[i]))
+			lost = unit->pre.obj->syms.items[i];
 	for (size_t i = 0; lost && i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
 		auto_free char *was = demangle_name(lost->name);

@@ -71,24 +71,18 @@ static bool is_chosen(uint64_t value, uint8_t size)
 	return value > SMALL && negative > SMALL && !is_mask(value) && !is_mask(negative);
 }
 
-static bool has_immediate(const struct objsec *sec, uint64_t value)
+static bool new_code_has(const struct unit *unit, uint64_t value)
 {
 	struct insn insn;
 
-	for (uint64_t at = 0; decode(sec, at, &insn); at += insn.len)
-		if (immediate(sec, at, &insn) == value)
-			return true;
-	return false;
-}
-
-static bool new_code_has(const struct unit *unit, uint64_t value)
-{
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
 
-		if (secinfo_of(sec)->kind == SECINFO_CODE && secinfo_of(sec)->carried &&
-		    has_immediate(sec, value))
-			return true;
+		if (secinfo_of(sec)->kind != SECINFO_CODE || !secinfo_of(sec)->carried)
+			continue;
+		for (uint64_t at = 0; decode(sec, at, &insn); at += insn.len)
+			if (immediate(sec, at, &insn) == value)
+				return true;
 	}
 	return false;
 }
@@ -145,16 +139,6 @@ static bool is_read(const struct objsec *sec, uint64_t at, const struct insn *in
 	       !strncmp(text, "cmp", 3) || !strncmp(text, "test", 4);
 }
 
-/* What a reference leads to if it is new: a variable that may be written, or a function. */
-static const struct objsym *new_target(const struct diff *diff, const struct objrel *rel)
-{
-	const struct objsym *def = rel->sym->sec ? rel->sym : NULL;
-
-	if (!def)
-		def = strmap_get(&diff->post_defs, rel->sym->name);
-	return def && def->sec && def->type != STT_SECTION && !syminfo_of(def)->twin ? def : NULL;
-}
-
 /* A new variable that code reads, or new functions that it calls; NULL if there is none. */
 static const struct objsym *read_variable(const struct diff *diff, const struct objsec *sec,
 					  int depth)
@@ -164,9 +148,13 @@ static const struct objsym *read_variable(const struct diff *diff, const struct 
 
 	for (uint64_t at = 0; !found && decode(sec, at, &insn); at += insn.len) {
 		const struct objrel *rel = reference_within(sec, at, insn.len);
-		const struct objsym *def = rel ? new_target(diff, rel) : NULL;
+		const struct objsym *def = NULL;
 
-		if (!def)
+		if (rel)
+			def = rel->sym->sec ? rel->sym
+					    : strmap_get(&diff->post_defs, rel->sym->name);
+		/* What is new: a variable that may be written, or a function. */
+		if (!def || !def->sec || def->type == STT_SECTION || syminfo_of(def)->twin)
 			continue;
 		if (sym_is_function(def) && depth < MAX_DEPTH)
 			found = read_variable(diff, def->sec, depth + 1);
@@ -199,8 +187,7 @@ int vet_seeds(const struct diff *diff, const struct unit *unit, struct uspl_err 
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
 		const struct secinfo *secinfo = secinfo_of(sec);
-		const struct objsym *twin =
-			secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
+		const struct objsym *twin = secinfo_twin(secinfo);
 		const struct objsym *variable;
 		auto_buf struct buf place = { 0 };
 		struct constant lost;

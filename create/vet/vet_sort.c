@@ -117,8 +117,7 @@ int vet_own_variables(const struct diff *diff, const struct unit *unit, struct u
 	for (size_t i = 0; i < unit->post.obj->secs.n; i++) {
 		const struct objsec *sec = unit->post.obj->secs.items[i];
 		const struct secinfo *secinfo = secinfo_of(sec);
-		const struct objsym *twin =
-			secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
+		const struct objsym *twin = secinfo_twin(secinfo);
 		const struct objsym *own, *was_own;
 
 		if (secinfo->kind != SECINFO_CODE || !secinfo->carried || !twin)

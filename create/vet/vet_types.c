@@ -21,14 +21,6 @@
 #include "create/vet/typeuse.h"
 #include "create/vet/vet_checks.h"
 
-static bool carries_code(const struct side *post)
-{
-	for (size_t i = 0; i < post->obj->secs.n; i++)
-		if (post->secinfos[i].carried && post->secinfos[i].kind == SECINFO_CODE)
-			return true;
-	return false;
-}
-
 static int collect(const struct diff *diff, type_changes *changes, struct uspl_err *err)
 {
 	for (size_t i = 0; i < diff->n; i++) {
@@ -36,7 +28,7 @@ static int collect(const struct diff *diff, type_changes *changes, struct uspl_e
 		size_t before = changes->n;
 		int rc;
 
-		if (!unit->pre.path || !unit->post.path || !carries_code(&unit->post))
+		if (!unit->pre.path || !unit->post.path || !unit_carries_code(unit))
 			continue;
 		if (!side_dbginfo(&unit->pre) || !side_dbginfo(&unit->post)) {
 			report_warn(diff->report,
@@ -241,25 +233,17 @@ int vet_exports(const struct diff *diff, const struct unit *unit, struct uspl_er
 	return 0;
 }
 
-/* Does the program, or library, look names up while it runs? */
-static bool looks_up_names(const struct linked *linked)
-{
-	static const char *const functions[] = { "dlsym", "dlvsym", "g_module_symbol", "lt_dlsym" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
-		if (strmap_get(&linked->imports, functions[i]))
-			return true;
-	return false;
-}
-
 int vet_warn_lookups(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
 {
+	static const char *const functions[] = { "dlsym", "dlvsym", "g_module_symbol", "lt_dlsym" };
 	const struct linked *linked = diff->left_out.linked;
+	bool looks_up = false;
 
 	(void)err;
+	for (size_t i = 0; linked && i < ARRAY_SIZE(functions); i++)
+		looks_up |= strmap_get(&linked->imports, functions[i]) != NULL;
 	/* A program that has its main function among the names exports all (-rdynamic). */
-	if (!linked || !looks_up_names(linked) ||
-	    !(is_library(diff->target) || linked_exports(linked, "main")))
+	if (!looks_up || !(is_library(diff->target) || linked_exports(linked, "main")))
 		return 0;
 	for (size_t i = 0; i < unit->post.obj->syms.n; i++) {
 		const struct objsym *sym = unit->post.obj->syms.items[i];
@@ -333,14 +317,6 @@ int vet_warn_signatures(const struct diff *diff, const struct unit *unit, struct
 	return 0;
 }
 
-static void let_go(const struct diff *diff)
-{
-	for (size_t i = 0; i < diff->n; i++) {
-		diff->units[i].dbg_held = false;
-		unit_close_dbginfo(&diff->units[i]);
-	}
-}
-
 int vet_types(const struct diff *diff, struct uspl_err *err)
 {
 	auto_types type_changes changes = { 0 };
@@ -358,6 +334,9 @@ int vet_types(const struct diff *diff, struct uspl_err *err)
 	vec_for_each (&changes, change)
 		if (!change->unsafe)
 			warn(diff, change);
-	let_go(diff);
+	for (size_t i = 0; i < diff->n; i++) {
+		diff->units[i].dbg_held = false;
+		unit_close_dbginfo(&diff->units[i]);
+	}
 	return 0;
 }

@@ -7,27 +7,16 @@
 #include <unistd.h>
 
 #include "base/file.h"
-
-/* How many words from this one on name an output: an object, or a list of what is included. */
-static size_t names_output(const char *word)
-{
-	static const char *const with_next[] = {
-		"-o", "-MF", "-MT", "-MQ", "-dumpbase", "-aux-info"
-	};
-	static const char *const begins[] = { "-M", "-Wp,-M", "-save-temps", "-dumpdir" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(with_next); i++)
-		if (!strcmp(word, with_next[i]))
-			return 2;
-	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
-		if (!strncmp(word, begins[i], strlen(begins[i])))
-			return 1;
-	return 0;
-}
+#include "base/text.h"
 
 int again_write(const struct tool *tool, const tool_argv *argv, const char *saved,
 		struct uspl_err *err)
 {
+	/* Options that name an output: an object, or a list of what is included. */
+	static const char *const with_next[] = {
+		"-o", "-MF", "-MT", "-MQ", "-dumpbase", "-aux-info"
+	};
+	static const char *const begins[] = { "-M", "-Wp,-M", "-save-temps", "-dumpdir" };
 	auto_free char *path = NULL;
 	auto_free char *cwd = NULL;
 	auto_buf struct buf script = { 0 };
@@ -37,10 +26,9 @@ int again_write(const struct tool *tool, const tool_argv *argv, const char *save
 	cwd = realpath(".", NULL);
 	if (!cwd)
 		return uspl_fail_errno(err, "cannot find this folder any more");
-	if (asprintf(&path, "%s.again", saved) < 0) {
-		path = NULL;
+	path = text_format("%s.again", saved);
+	if (!path)
 		return uspl_fail_nomem(err);
-	}
 	buf_addstr(&script, "cd ");
 	buf_add_shell_word(&script, cwd);
 	buf_addstr(&script, "&& exec env -i ");
@@ -49,12 +37,11 @@ int again_write(const struct tool *tool, const tool_argv *argv, const char *save
 	buf_add_shell_word(&script, tool->path);
 	for (size_t i = 0; i < tool->before.n; i++)
 		buf_add_shell_word(&script, tool->before.items[i]);
-	for (size_t i = 0; i < argv->n;) {
-		size_t skip = names_output(argv->items[i]);
-
-		if (!skip)
+	for (size_t i = 0; i < argv->n; i++) {
+		if (TEXT_IS_ONE_OF(argv->items[i], with_next))
+			i++;
+		else if (!TEXT_STARTS_WITH_ONE_OF(argv->items[i], begins))
 			buf_add_shell_word(&script, argv->items[i]);
-		i += skip ? skip : 1;
 	}
 	buf_addstr(&script, "\"$@\"\n");
 	if (script.oom)

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/path.h"
+#include "base/text.h"
 
 enum { MAX_RESPONSE_DEPTH = 8, MAX_RESPONSE_SIZE = 64 << 20 };
 
@@ -77,30 +78,12 @@ static const char *const probes[] = {
 };
 /* clang-format on */
 
-static bool starts_with(const char *text, const char *start)
-{
-	return !strncmp(text, start, strlen(start));
-}
-
 struct parser {
 	struct args *args;
 	const char *from, *to;
 	enum args_mode mode;
 	const char *language;
 };
-
-static int add_word(struct parser *parser, const char *text, struct uspl_err *err)
-{
-	struct args_word *word = vec_push(&parser->args->words);
-	struct buf renamed = { 0 };
-
-	if (!word)
-		return uspl_fail_nomem(err);
-	path_rename(&renamed, text, parser->from, parser->to);
-	buf_add(&renamed, "", 0);
-	word->text = buf_take(&renamed);
-	return word->text ? 0 : uspl_fail_nomem(err);
-}
 
 /*
  * One word of a response file, by the quoting rules of gcc: blanks separate, quotes and backslashes
@@ -150,11 +133,19 @@ static bool expand(struct parser *parser, const char *path, int depth, int *ret_
 
 static int add_words(struct parser *parser, const char *text, int depth, struct uspl_err *err)
 {
+	struct buf renamed = { 0 };
+	struct args_word *word;
 	int rc = 0;
 
 	if (text[0] == '@' && text[1] && expand(parser, text + 1, depth, &rc, err))
 		return rc;
-	return add_word(parser, text, err);
+	word = vec_push(&parser->args->words);
+	if (!word)
+		return uspl_fail_nomem(err);
+	path_rename(&renamed, text, parser->from, parser->to);
+	buf_add(&renamed, "", 0);
+	word->text = buf_take(&renamed);
+	return word->text ? 0 : uspl_fail_nomem(err);
 }
 
 static bool is_linking(const char *word)
@@ -169,19 +160,14 @@ static bool is_linking(const char *word)
 	return false;
 }
 
-static enum args_kind kind_by_language(const char *language)
-{
-	if (strstr(language, "header"))
-		return ARGS_HEADER;
-	return starts_with(language, "assembler") ? ARGS_ASM : ARGS_SOURCE;
-}
-
 static enum args_kind kind_of_file(const struct parser *parser, const char *name)
 {
 	const char *dot = strrchr(file_basename(name), '.');
 
+	if (parser->language && strstr(parser->language, "header"))
+		return ARGS_HEADER;
 	if (parser->language)
-		return kind_by_language(parser->language);
+		return text_starts_with(parser->language, "assembler") ? ARGS_ASM : ARGS_SOURCE;
 	for (size_t i = 0; dot && i < ARRAY_SIZE(suffixes); i++)
 		if (!strcmp(dot + 1, suffixes[i].suffix))
 			return suffixes[i].kind;
@@ -197,18 +183,6 @@ static const struct {
 	{ "-MF", true },      { "-MD", false },      { "-MMD", false },
 };
 
-static void note_deps(struct args *args, const char *text)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(deps_options); i++) {
-		if (!starts_with(text, deps_options[i].start))
-			continue;
-		args->own_deps = true;
-		if (deps_options[i].named)
-			args->deps = text + strlen(deps_options[i].start);
-		return;
-	}
-}
-
 /* The earliest stage wins, whatever the order of the words. */
 static void note_mode(struct parser *parser, struct args_word *word)
 {
@@ -220,10 +194,17 @@ static void note_mode(struct parser *parser, struct args_word *word)
 		if (modes[i].mode < parser->mode)
 			parser->mode = modes[i].mode;
 	}
-	if (starts_with(word->text, "-print-") || starts_with(word->text, "--print-") ||
-	    starts_with(word->text, "--help="))
+	if (text_starts_with(word->text, "-print-") || text_starts_with(word->text, "--print-") ||
+	    text_starts_with(word->text, "--help="))
 		parser->mode = ARGS_NOTHING;
-	note_deps(parser->args, word->text);
+	for (size_t i = 0; i < ARRAY_SIZE(deps_options); i++) {
+		if (!text_starts_with(word->text, deps_options[i].start))
+			continue;
+		parser->args->own_deps = true;
+		if (deps_options[i].named)
+			parser->args->deps = word->text + strlen(deps_options[i].start);
+		break;
+	}
 }
 
 static void set_value(struct parser *parser, enum args_kind kind, const char *value)
@@ -253,10 +234,10 @@ static size_t classify_option(struct parser *parser, size_t i)
 			return 2;
 		}
 	}
-	if (starts_with(word->text, "-o") && word->text[2]) {
+	if (text_starts_with(word->text, "-o") && word->text[2]) {
 		word->kind = ARGS_OUTPUT;
 		set_value(parser, ARGS_OUTPUT, word->text + 2);
-	} else if (starts_with(word->text, "-x") && word->text[2]) {
+	} else if (text_starts_with(word->text, "-x") && word->text[2]) {
 		word->kind = ARGS_LANGUAGE;
 		set_value(parser, ARGS_LANGUAGE, word->text + 2);
 	} else {
@@ -266,33 +247,12 @@ static size_t classify_option(struct parser *parser, size_t i)
 	return 1;
 }
 
-static void classify(struct parser *parser)
-{
-	struct args *args = parser->args;
-	bool inputs = false;
-
-	for (size_t i = 0; i < args->words.n;) {
-		struct args_word *word = &args->words.items[i];
-
-		if (word->text[0] == '-' && word->text[1]) {
-			inputs |= starts_with(word->text, "-l");
-			i += classify_option(parser, i);
-			continue;
-		}
-		word->kind = kind_of_file(parser, word->text);
-		word->language = parser->language;
-		args->n_sources += word->kind == ARGS_SOURCE || word->kind == ARGS_ASM;
-		inputs = true;
-		i++;
-	}
-	args->mode = inputs || args->output ? parser->mode : ARGS_NOTHING;
-}
-
 int args_parse(int argc, char **argv, const char *from, const char *to, struct args *ret,
 	       struct uspl_err *err)
 {
 	auto_args struct args args = { 0 };
 	struct parser parser = { &args, from, to, ARGS_LINK, NULL };
+	bool inputs = false;
 
 	for (int i = 1; i < argc; i++) {
 		int rc = add_words(&parser, argv[i], 0, err);
@@ -300,7 +260,21 @@ int args_parse(int argc, char **argv, const char *from, const char *to, struct a
 		if (rc)
 			return rc;
 	}
-	classify(&parser);
+	for (size_t i = 0; i < args.words.n;) {
+		struct args_word *word = &args.words.items[i];
+
+		if (word->text[0] == '-' && word->text[1]) {
+			inputs |= text_starts_with(word->text, "-l");
+			i += classify_option(&parser, i);
+			continue;
+		}
+		word->kind = kind_of_file(&parser, word->text);
+		word->language = parser.language;
+		args.n_sources += word->kind == ARGS_SOURCE || word->kind == ARGS_ASM;
+		inputs = true;
+		i++;
+	}
+	args.mode = inputs || args.output ? parser.mode : ARGS_NOTHING;
 	*ret = args;
 	args = (struct args){ 0 };
 	return 0;
@@ -328,19 +302,15 @@ bool args_hides_types(const struct args_word *word)
 		"-Wa,--compress-debug-sections",
 	};
 
-	for (size_t i = 0; word->kind == ARGS_OPTION && i < ARRAY_SIZE(starts); i++)
-		if (!strncmp(word->text, starts[i], strlen(starts[i])))
-			return true;
-	return false;
+	return word->kind == ARGS_OPTION && TEXT_STARTS_WITH_ONE_OF(word->text, starts);
 }
 
 bool args_is_probe_path(const char *path)
 {
 	for (const char *part = path; part; part = strchr(part, '/')) {
 		part += *part == '/';
-		for (size_t i = 0; i < ARRAY_SIZE(probes); i++)
-			if (starts_with(part, probes[i]))
-				return true;
+		if (TEXT_STARTS_WITH_ONE_OF(part, probes))
+			return true;
 	}
 	return false;
 }
@@ -372,7 +342,6 @@ char *args_default_object(const char *source)
 	const char *name = file_basename(source);
 	const char *dot = strrchr(name, '.');
 	int len = dot ? (int)(dot - name) : (int)strlen(name);
-	char *object = NULL;
 
-	return asprintf(&object, "%.*s.o", len, name) < 0 ? NULL : object;
+	return text_format("%.*s.o", len, name);
 }

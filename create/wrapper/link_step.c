@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/strvec.h"
+#include "base/text.h"
 #include "create/wrapper/lto.h"
 #include "create/wrapper/record_write.h"
 #include "create/wrapper/steps.h"
@@ -41,23 +42,6 @@ static bool is_code(const char *path)
 	return false;
 }
 
-/*
- * Gives a program a second name, by which the tool recognises it if the build renames or copies it.
- * Where files can't have two, *ret_path stays.
- */
-static int keep_program(const struct tool *tool, const char *path, char **ret_path,
-			struct uspl_err *err)
-{
-	auto_free char *name = NULL;
-	int rc = record_new_object(tool->work, tool->phase, &name, err);
-
-	if (rc)
-		return rc;
-	if (unlink(name) == 0 && link(path, name) == 0)
-		*ret_path = take_ptr(name);
-	return 0;
-}
-
 /* Starts the line: an object made of objects is kept, since archives may hold it. */
 static int start_line(const struct tool *tool, const char *output, const char *options,
 		      struct buf *line, struct uspl_err *err)
@@ -70,23 +54,22 @@ static int start_line(const struct tool *tool, const char *output, const char *o
 	if (!path)
 		return uspl_fail_errno(err, "cannot find '%s' any more", output);
 	object = is_object(path);
-	if (object)
-		rc = record_new_object(tool->work, tool->phase, &saved, err);
-	else
-		rc = keep_program(tool, path, &saved, err);
+	rc = record_new_object(tool->work, tool->phase, &saved, err);
 	if (!rc && object)
 		rc = file_copy(path, saved, err);
+	if (rc)
+		return rc;
+	/*
+	 * By a second name the tool recognises a program that the build renames or copies. Where
+	 * files can't have two, there is none.
+	 */
+	if (!object && (unlink(saved) < 0 || link(path, saved) < 0))
+		free(take_ptr(saved));
 	record_field(line, object ? "partial" : "link");
 	record_field(line, path);
 	record_field(line, saved ? saved : "");
 	record_field(line, options);
-	return rc;
-}
-
-/* Objects of the C library and the compiler stay where they are. */
-static bool is_of_system(const char *path)
-{
-	return !strncmp(path, "/usr/", 5) || !strncmp(path, "/lib", 4);
+	return 0;
 }
 
 /*
@@ -99,13 +82,14 @@ static int keep_input(const struct tool *tool, const char *path, char **ret, str
 	struct stat st;
 	int rc;
 
-	if (path[0] != '/' || is_of_system(path) || stat(path, &st) < 0)
+	/* Objects of the C library and the compiler stay where they are. */
+	if (path[0] != '/' || text_starts_with(path, "/usr/") || text_starts_with(path, "/lib") ||
+	    stat(path, &st) < 0)
 		return 0;
-	if (asprintf(&name, "%s/objects/%s/input-%ju-%ju.o", tool->work, tool->phase,
-		     (uintmax_t)st.st_dev, (uintmax_t)st.st_ino) < 0) {
-		name = NULL;
+	name = text_format("%s/objects/%s/input-%ju-%ju.o", tool->work, tool->phase,
+			   (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+	if (!name)
 		return uspl_fail_nomem(err);
-	}
 	if (link(path, name) < 0 && errno != EEXIST) {
 		free(take_ptr(name));
 		rc = record_new_object(tool->work, tool->phase, &name, err);
@@ -129,10 +113,9 @@ static int add_input(const struct tool *tool, const char *path, struct buf *line
 	record_field(line, path);
 	if (rc || !name)
 		return rc;
-	if (asprintf(&field, "@%s", name) < 0) {
-		field = NULL;
+	field = text_format("@%s", name);
+	if (!field)
 		return uspl_fail_nomem(err);
-	}
 	record_field(line, field);
 	return 0;
 }
@@ -178,18 +161,6 @@ static int record_link(const struct tool *tool, const struct linking *linking, c
 	return record_write(tool->work, tool->phase, &line, err);
 }
 
-/*
- * A program of an earlier build keeps its contents under its second name: mold writes into the file
- * that is there. Other linkers begin with a new one by themselves.
- */
-static void let_go(const char *output)
-{
-	struct stat st;
-
-	if (lstat(output, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 1)
-		unlink(output);
-}
-
 /* Runs the link; what the linker prints beside its trace goes on to our standard output. */
 static int run(const struct tool *tool, const tool_argv *argv, struct linking *linking,
 	       int *ret_status, struct uspl_err *err)
@@ -197,9 +168,15 @@ static int run(const struct tool *tool, const tool_argv *argv, struct linking *l
 	auto_buf struct buf out = { 0 };
 	auto_buf struct buf rest = { 0 };
 	auto_strvec strvec inputs = { 0 };
+	struct stat st;
 	int rc;
 
-	let_go(linking->output);
+	/*
+	 * A program of an earlier build keeps its contents under its second name: mold writes into
+	 * the file that is there. Other linkers begin with a new one by themselves.
+	 */
+	if (lstat(linking->output, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 1)
+		unlink(linking->output);
 	rc = tool_run(tool, argv, &out, ret_status, err);
 	if (rc)
 		return rc;
@@ -260,9 +237,8 @@ const char *link_output(int argc, const char *const *argv)
 	for (int i = 1; i < argc; i++) {
 		bool more = i + 1 < argc;
 
-		for (size_t k = 0; k < ARRAY_SIZE(nothing); k++)
-			if (!strcmp(argv[i], nothing[k]))
-				return NULL;
+		if (TEXT_IS_ONE_OF(argv[i], nothing))
+			return NULL;
 		if ((!strcmp(argv[i], "-o") || !strcmp(argv[i], "--output")) && more)
 			output = argv[++i];
 		else if (!strncmp(argv[i], "--output=", 9))
@@ -273,15 +249,6 @@ const char *link_output(int argc, const char *const *argv)
 	return output;
 }
 
-/* Is one of the files by which a program tries the linker out among the words? */
-static bool is_probe(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++)
-		if (argv[i][0] != '-' && args_is_probe_path(argv[i]))
-			return true;
-	return false;
-}
-
 int link_step(const struct tool *tool, int argc, char **argv, int *ret_status, struct uspl_err *err)
 {
 	const char *trace[] = { "--trace", "--trace", NULL };
@@ -290,8 +257,12 @@ int link_step(const struct tool *tool, int argc, char **argv, int *ret_status, s
 	auto_argv tool_argv words = { 0 };
 	int rc;
 
-	if (!output || is_probe(argc, argv))
+	if (!output)
 		return tool_exec(tool, err);
+	/* Among the words may be one of the files by which a program tries the linker out. */
+	for (int i = 1; i < argc; i++)
+		if (argv[i][0] != '-' && args_is_probe_path(argv[i]))
+			return tool_exec(tool, err);
 	rc = tool_add(&words, (const char *const *)argv + 1, err);
 	if (rc)
 		return rc;

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/strvec.h"
 #include "base/subprocess.h"
+#include "base/text.h"
 #include "create/wrapper/record_write.h"
 
 /* Where the stand-in keeps its copies: N.o, and in LIST the names that the linker was given. */
@@ -18,33 +19,26 @@
 /* What LLVM calls its first object there; others get a number behind it. */
 #define LLVM_OBJECT "llvm.o"
 
-/* Does clang make code at the link? By lld it does even if the command doesn't say so. */
-static bool clang_may_optimise(const struct args *args)
+static int add_clang(const struct args *args, struct lto *lto, tool_argv *argv,
+		     struct uspl_err *err)
 {
+	const char *words[] = { "-ffunction-sections", "-fdata-sections", NULL, NULL };
 	const struct args_word *word;
 	bool asked = false, lld = false;
 
+	/* By lld clang makes code at the link even if the command doesn't say so. */
 	vec_for_each (&args->words, word) {
 		if (!strncmp(word->text, "-flto", 5) || !strcmp(word->text, "-fno-lto"))
 			asked = word->text[2] == 'l';
 		if (!strncmp(word->text, "-fuse-ld=", 9) || !strncmp(word->text, "--ld-path=", 10))
 			lld = strstr(word->text, "lld");
 	}
-	return asked || lld;
-}
-
-static int add_clang(const struct args *args, struct lto *lto, tool_argv *argv,
-		     struct uspl_err *err)
-{
-	const char *words[] = { "-ffunction-sections", "-fdata-sections", NULL, NULL };
-
-	if (!clang_may_optimise(args))
+	if (!asked && !lld)
 		return 0;
 	/* In this form lld takes it, too. */
-	if (asprintf(&lto->search, "-Wl,-plugin-opt=obj-path=%s/" LLVM_OBJECT, lto->folder) < 0) {
-		lto->search = NULL;
+	lto->search = text_format("-Wl,-plugin-opt=obj-path=%s/" LLVM_OBJECT, lto->folder);
+	if (!lto->search)
 		return uspl_fail_nomem(err);
-	}
 	words[2] = lto->search;
 	return tool_add(argv, words, err);
 }
@@ -56,10 +50,9 @@ static int add_gcc(const struct tool *tool, const struct args *args, struct lto 
 	const char *words[] = { "-ffunction-sections", "-fdata-sections", "-g", NULL, NULL, NULL };
 	int rc;
 
-	if (asprintf(&lto->search, "-B%s/lto/", tool->work) < 0) {
-		lto->search = NULL;
+	lto->search = text_format("-B%s/lto/", tool->work);
+	if (!lto->search)
 		return uspl_fail_nomem(err);
-	}
 	if (setenv(FOLDER, lto->folder, 1) < 0)
 		return uspl_fail_nomem(err);
 	rc = tool_prefix_map(tool, args, &lto->map, err);
@@ -75,10 +68,9 @@ int lto_begin(const struct tool *tool, const struct args *args, struct lto *lto,
 {
 	auto_free char *folder = NULL;
 
-	if (asprintf(&folder, "%s/objects/%s/lto-XXXXXX", tool->work, tool->phase) < 0) {
-		folder = NULL;
+	folder = text_format("%s/objects/%s/lto-XXXXXX", tool->work, tool->phase);
+	if (!folder)
 		return uspl_fail_nomem(err);
-	}
 	if (!mkdtemp(folder))
 		return uspl_fail_errno(err, "cannot create '%s'", folder);
 	lto->folder = take_ptr(folder);
@@ -158,8 +150,7 @@ static int add_copy(const char *line, void *ctx, struct uspl_err *err)
 	char *path = NULL;
 
 	(void)line;
-	if (asprintf(&path, "%s/%zu.o", joining->lto->folder, joining->files.n) < 0)
-		path = NULL;
+	path = text_format("%s/%zu.o", joining->lto->folder, joining->files.n);
 	return add_file(joining, path, err);
 }
 
@@ -179,10 +170,9 @@ static int add_llvm(struct joining *joining, const char *output, struct uspl_err
 
 		if (i)
 			snprintf(number, sizeof(number), "%zu", i);
-		if (asprintf(&path, "%s/" LLVM_OBJECT "%s", joining->lto->folder, number) < 0) {
-			path = NULL;
+		path = text_format("%s/" LLVM_OBJECT "%s", joining->lto->folder, number);
+		if (!path)
 			return uspl_fail_nomem(err);
-		}
 		if (stat(path, &st) < 0)
 			return 0;
 		if (empty || (i && !st.st_size))
@@ -199,23 +189,12 @@ static int add_llvm(struct joining *joining, const char *output, struct uspl_err
 	}
 }
 
-/* Does a text have this line? */
-static bool has_line(const char *text, const char *line)
-{
-	size_t len = strlen(line);
-
-	for (const char *at = strstr(text, line); at; at = strstr(at + 1, line))
-		if ((at == text || at[-1] == '\n') && (!at[len] || at[len] == '\n'))
-			return true;
-	return false;
-}
-
 static int keep_other(const char *line, void *ctx, struct uspl_err *err)
 {
 	struct joining *joining = ctx;
 
 	(void)err;
-	if (!has_line(joining->list, line))
+	if (!text_has_word(joining->list, '\n', line))
 		buf_addf(&joining->others, "%s\n", line);
 	return 0;
 }
@@ -290,10 +269,9 @@ static int finish(const struct tool *tool, struct joining *joining, const char *
 		return rc;
 	if (!path)
 		return uspl_fail_errno(err, "cannot find '%s' any more", output);
-	if (asprintf(&name, "%s:lto", path) < 0) {
-		name = NULL;
+	name = text_format("%s:lto", path);
+	if (!name)
 		return uspl_fail_nomem(err);
-	}
 	rc = record_new_object(tool->work, tool->phase, &saved, err);
 	if (rc)
 		return rc;
@@ -384,10 +362,9 @@ static int copy_next(const char *line, void *ctx, struct uspl_err *err)
 	struct copying *copying = ctx;
 	auto_free char *copy = NULL;
 
-	if (asprintf(&copy, "%s/%zu.o", copying->folder, copying->n++) < 0) {
-		copy = NULL;
+	copy = text_format("%s/%zu.o", copying->folder, copying->n++);
+	if (!copy)
 		return uspl_fail_nomem(err);
-	}
 	return file_copy(line, copy, err);
 }
 
@@ -413,5 +390,7 @@ int lto_step(int argc, char **argv, int *ret_status, struct uspl_err *err)
 	if (*ret_status || !list)
 		return 0;
 	rc = each_line(buf_str(&out), copy_next, &copying, err);
-	return rc ? rc : file_write(list, buf_str(&out), out.len, err);
+	if (rc)
+		return rc;
+	return file_write(list, buf_str(&out), out.len, err);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 
 void record_field(struct buf *line, const char *text)
 {
@@ -69,10 +70,9 @@ int record_new_object(const char *work, const char *phase, char **ret_path, stru
 	auto_free char *path = NULL;
 	int fd;
 
-	if (asprintf(&path, "%s/objects/%s/XXXXXX.o", work, phase) < 0) {
-		path = NULL;
+	path = text_format("%s/objects/%s/XXXXXX.o", work, phase);
+	if (!path)
 		return uspl_fail_nomem(err);
-	}
 	fd = mkostemps(path, 2, O_CLOEXEC);
 	if (fd < 0)
 		return uspl_fail_errno(err, "cannot create '%s'", path);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "create/wrapper/again.h"
 #include "create/wrapper/link_step.h"
 #include "create/wrapper/record_write.h"
@@ -30,21 +31,10 @@ static void job_release(struct job *job)
 DEFINE_AUTO_RELEASE(job, struct job, job_release)
 #define auto_job __attribute__((cleanup(cleanup_job_)))
 
-/* Assembler that the preprocessor doesn't see includes nothing that it would list. */
-static bool has_list(const struct args_word *source)
-{
-	const char *dot = strrchr(file_basename(source->text), '.');
-
-	if (source->kind != ARGS_ASM)
-		return true;
-	if (source->language)
-		return !strcmp(source->language, "assembler-with-cpp");
-	return dot && strcmp(dot, ".s") != 0;
-}
-
 static int job_init(struct job *job, const struct tool *tool, const struct args *args,
 		    const struct args_word *source, struct uspl_err *err)
 {
+	const char *dot = strrchr(file_basename(source->text), '.');
 	int rc = record_new_object(tool->work, tool->phase, &job->saved, err);
 
 	if (rc)
@@ -53,12 +43,14 @@ static int job_init(struct job *job, const struct tool *tool, const struct args 
 	job->command = tool_command(tool, args);
 	if (!job->command)
 		return uspl_fail_nomem(err);
-	if (!has_list(source))
+	/* Assembler that the preprocessor doesn't see includes nothing that it would list. */
+	if (source->kind == ARGS_ASM &&
+	    (source->language ? strcmp(source->language, "assembler-with-cpp") != 0
+			      : !dot || !strcmp(dot, ".s")))
 		return 0;
-	if (asprintf(&job->deps, "%s.d", job->saved) < 0) {
-		job->deps = NULL;
+	job->deps = text_format("%s.d", job->saved);
+	if (!job->deps)
 		return uspl_fail_nomem(err);
-	}
 	return 0;
 }
 
@@ -91,15 +83,17 @@ static int add_code_options(const struct tool *tool, const struct args *args, to
 static int add_options(tool_argv *argv, const struct args *args, struct uspl_err *err)
 {
 	struct args_word *word;
-	int rc = 0;
 
 	vec_for_each (&args->words, word) {
 		const char *one[] = { word->text, NULL };
+		int rc = word->kind == ARGS_OPTION && !args_hides_types(word)
+				 ? tool_add(argv, one, err)
+				 : 0;
 
-		if (word->kind == ARGS_OPTION && !args_hides_types(word) && !rc)
-			rc = tool_add(argv, one, err);
+		if (rc)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /*
@@ -121,11 +115,8 @@ static int find_seed(const struct tool *tool, const struct args *args, const str
 	}
 	if (!needed || !source || tool_is_clang(tool))
 		return 0;
-	if (asprintf(ret, "-frandom-seed=%s:%s", source, args->output ? args->output : "") < 0) {
-		*ret = NULL;
-		return uspl_fail_nomem(err);
-	}
-	return 0;
+	*ret = text_format("-frandom-seed=%s:%s", source, args->output ? args->output : "");
+	return *ret ? 0 : uspl_fail_nomem(err);
 }
 
 static int run_job(const struct tool *tool, const struct args *args, const struct job *job,
@@ -181,10 +172,7 @@ static int keep_deps(const struct args *args, struct job *job, struct uspl_err *
 
 	if (!job->deps || !args->own_deps)
 		return 0;
-	if (args->deps)
-		own = strdup(args->deps);
-	else if (asprintf(&own, "%.*s.d", (int)stem, job->object) < 0)
-		own = NULL;
+	own = args->deps ? strdup(args->deps) : text_format("%.*s.d", (int)stem, job->object);
 	if (!own)
 		return uspl_fail_nomem(err);
 	if (access(own, F_OK) == 0)
@@ -297,10 +285,9 @@ static int compile_saved(const struct tool *tool, const struct args *args, struc
 
 	if (rc)
 		return rc;
-	if (!output || asprintf(&id, "%s:%s", output, source->text) < 0) {
-		id = NULL;
+	id = output ? text_format("%s:%s", output, source->text) : NULL;
+	if (!id)
 		return uspl_fail_nomem(err);
-	}
 	job.id = id;
 	job.object = job.saved;
 	rc = run_job(tool, args, &job, ret_status, err);

@@ -17,6 +17,7 @@
 
 #include "base/compiler.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "create/wrapper/held.h"
 
 /* PATH without our own folder; an empty component means the current folder and stays one. */
@@ -43,11 +44,9 @@ static char *search(const char *path, const char *name)
 {
 	while (path) {
 		size_t len = strcspn(path, ":");
-		char *file = NULL;
+		char *file = text_format("%.*s%s%s", (int)len, path, len ? "/" : "./", name);
 
-		if (asprintf(&file, "%.*s%s%s", (int)len, path, len ? "/" : "./", name) < 0)
-			return NULL;
-		if (access(file, X_OK) == 0)
+		if (!file || access(file, X_OK) == 0)
 			return file;
 		free(file);
 		path = path[len] ? path + len + 1 : NULL;
@@ -64,10 +63,9 @@ static int find_real(struct tool *tool, struct uspl_err *err)
 		return uspl_fail(err, USPL_E_BUILD, "PATH is empty");
 	if (setenv("PATH", rest, 1) < 0)
 		return uspl_fail_nomem(err);
-	if (asprintf(&tool->path, "%s/real/%s", tool->work, tool->name) < 0) {
-		tool->path = NULL;
+	tool->path = text_format("%s/real/%s", tool->work, tool->name);
+	if (!tool->path)
 		return uspl_fail_nomem(err);
-	}
 	if (access(tool->path, X_OK) == 0)
 		return 0;
 	free(tool->path);
@@ -96,20 +94,6 @@ static int let_launchers_go(struct uspl_err *err)
 	return 0;
 }
 
-/*
- * The work folder has another name each time: ccache (4.0, ignore_options) is to find what an
- * earlier uspl-create has compiled all the same.
- */
-static int ignore_work_folder(const struct tool *tool, struct uspl_err *err)
-{
-	static const char name[] = "CCACHE_IGNOREOPTIONS";
-	const char *others = getenv(name);
-	auto_buf struct buf options = { 0 };
-
-	buf_addf(&options, "%s%s%s", others ? others : "", others ? " " : "", tool->include);
-	return options.oom || setenv(name, buf_str(&options), 1) < 0 ? uspl_fail_nomem(err) : 0;
-}
-
 /* The word by which a launcher is to find a compiler: not a name of the wrapper. */
 static int real_word(struct tool *tool, const char *word, char **ret, struct uspl_err *err)
 {
@@ -120,10 +104,9 @@ static int real_word(struct tool *tool, const char *word, char **ret, struct usp
 	char target[PATH_MAX];
 	ssize_t got;
 
-	if (!own || asprintf(&real, "%s/real/%s", tool->work, name) < 0) {
-		real = NULL;
+	real = own ? text_format("%s/real/%s", tool->work, name) : NULL;
+	if (!real)
 		return uspl_fail_nomem(err);
-	}
 	got = readlink(real, target, sizeof(target) - 1);
 	if (word != name && (strncmp(word, own, len) || word[len] != '/'))
 		*ret = strdup(word);
@@ -138,12 +121,6 @@ static bool is_setting(const char *word)
 	size_t len = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
 
 	return len && word[len] == '=';
-}
-
-/* Without a compiler's name distcc runs cc. */
-static bool means_cc(const struct tool *tool, const char *word)
-{
-	return !strcmp(tool->name, "distcc") && word[0] == '-' && word[1] != '-';
 }
 
 /* Appends a word to those before the compiler's arguments. */
@@ -178,7 +155,9 @@ static int find_behind(struct tool *tool, int argc, char **argv, int *ret_skip,
 		rc = add_before(tool, argv[n], err);
 		tool->compiler = file_basename(argv[n]);
 		*ret_skip = n;
-	} else if (n == 1 && means_cc(tool, argv[n])) {
+	} else if (n == 1 && !strcmp(tool->name, "distcc") && argv[n][0] == '-' &&
+		   argv[n][1] != '-') {
+		/* Without a compiler's name distcc runs cc. */
 		rc = add_before(tool, "cc", err);
 		tool->compiler = "cc";
 		if (rc)
@@ -210,6 +189,8 @@ int tool_find(int argc, char **argv, struct tool *ret, int *ret_skip, struct usp
 		.source = getenv("USPL_CC_SOURCE"),
 		.name = file_basename(argv[0]),
 	};
+	const char *others = getenv("CCACHE_IGNOREOPTIONS");
+	auto_buf struct buf options = { 0 };
 	int rc;
 
 	if (!tool.work || !tool.phase || !tool.tree || !tool.source) {
@@ -218,19 +199,22 @@ int tool_find(int argc, char **argv, struct tool *ret, int *ret_skip, struct usp
 		return -USPL_E_USAGE;
 	}
 	*ret_skip = 0;
-	if (asprintf(&tool.include, "-idirafter%s/include", tool.work) < 0) {
-		tool.include = NULL;
+	tool.include = text_format("-idirafter%s/include", tool.work);
+	if (!tool.include)
 		return uspl_fail_nomem(err);
-	}
 	rc = find_real(&tool, err);
 	if (rc)
 		return rc;
 	rc = let_launchers_go(err);
 	if (rc)
 		return rc;
-	rc = ignore_work_folder(&tool, err);
-	if (rc)
-		return rc;
+	/*
+ * The work folder has another name each time: ccache (4.0, ignore_options) is to find what
+ * an earlier uspl-create has compiled all the same.
+ */
+	buf_addf(&options, "%s%s%s", others ? others : "", others ? " " : "", tool.include);
+	if (options.oom || setenv("CCACHE_IGNOREOPTIONS", buf_str(&options), 1) < 0)
+		return uspl_fail_nomem(err);
 	if (compiler_is_launcher(tool.name))
 		rc = find_behind(&tool, argc, argv, ret_skip, err);
 	else
@@ -274,19 +258,10 @@ bool tool_is_clang(const struct tool *tool)
 	return real && strstr(file_basename(real), "clang");
 }
 
-/* Options with the name of a list of dependencies, which may be a temporary one. */
-static bool names_output(const char *word)
-{
-	static const char *const names[] = { "-MF", "-MT", "-MQ", "-dumpbase", "-aux-info" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(word, names[i]))
-			return true;
-	return false;
-}
-
 char *tool_command(const struct tool *tool, const struct args *args)
 {
+	/* They name a list of dependencies, or the like, which may be a temporary one. */
+	static const char *const of_output[] = { "-MF", "-MT", "-MQ", "-dumpbase", "-aux-info" };
 	struct buf command = { 0 };
 
 	buf_addstr(&command, tool->path);
@@ -295,7 +270,7 @@ char *tool_command(const struct tool *tool, const struct args *args)
 	for (size_t i = 0; i < args->words.n; i++) {
 		const struct args_word *word = &args->words.items[i];
 
-		if (word->kind == ARGS_OPTION && names_output(word->text))
+		if (word->kind == ARGS_OPTION && TEXT_IS_ONE_OF(word->text, of_output))
 			i++;
 		else if (word->kind == ARGS_OPTION && strncmp(word->text, "-Wp,-M", 6) &&
 			 strncmp(word->text, "-MF", 3))
@@ -329,11 +304,8 @@ int tool_prefix_map(const struct tool *tool, const struct args *args, char **ret
 
 	if (mapped_name(args, tool->tree))
 		return 0;
-	if (asprintf(ret, "-ffile-prefix-map=%s=%s", tool->tree, name ? name : tool->source) < 0) {
-		*ret = NULL;
-		return uspl_fail_nomem(err);
-	}
-	return 0;
+	*ret = text_format("-ffile-prefix-map=%s=%s", tool->tree, name ? name : tool->source);
+	return *ret ? 0 : uspl_fail_nomem(err);
 }
 
 int tool_add(tool_argv *argv, const char *const *words, struct uspl_err *err)
@@ -395,23 +367,12 @@ static int spawn(const struct tool *tool, const tool_argv *args, int out, pid_t 
 	return rc ? uspl_fail_errno(err, "cannot run '%s'", tool->path) : 0;
 }
 
-static int wait_for(pid_t pid, int *ret_status, struct uspl_err *err)
-{
-	int status;
-
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return uspl_fail_errno(err, "cannot wait for the compiler");
-	*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	return 0;
-}
-
 int tool_run(const struct tool *tool, const tool_argv *args, struct buf *out, int *ret_status,
 	     struct uspl_err *err)
 {
 	int ends[2] = { -1, -1 };
 	pid_t pid;
-	int rc, read_rc = 0;
+	int rc, read_rc = 0, status;
 
 	if (out && pipe2(ends, O_CLOEXEC) < 0)
 		return uspl_fail_errno(err, "cannot make a pipe");
@@ -424,8 +385,9 @@ int tool_run(const struct tool *tool, const tool_argv *args, struct buf *out, in
 		close(ends[0]);
 	if (rc)
 		return rc;
-	rc = wait_for(pid, ret_status, err);
-	if (rc)
-		return rc;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return uspl_fail_errno(err, "cannot wait for the compiler");
+	*ret_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	return read_rc;
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "create/wrapper/record_write.h"
 
 #define MOLD "trace: "
@@ -47,32 +48,21 @@ static int add_input(strvec *inputs, char *input, struct uspl_err *err)
 	return strvec_take(inputs, input) ? 0 : uspl_fail_nomem(err);
 }
 
-/* A thin archive has only names; they are relative to its folder. */
-static int add_thin(const char *archive, const char *member, strvec *inputs, struct uspl_err *err)
-{
-	auto_free char *path = NULL;
-	int folder = (int)(file_basename(archive) - archive);
-
-	if (member[0] == '/')
-		return add_input(inputs, record_path(member), err);
-	if (asprintf(&path, "%.*s%s", folder, archive, member) < 0) {
-		path = NULL;
-		return uspl_fail_nomem(err);
-	}
-	return add_input(inputs, record_path(path), err);
-}
-
 static int add_member(const char *archive, const char *member, bool thin, strvec *inputs,
 		      struct uspl_err *err)
 {
 	auto_free char *path = NULL;
 	char *input = NULL;
 
-	if (thin)
-		return add_thin(archive, member, inputs, err);
-	path = record_path(archive);
-	if (!path || asprintf(&input, "(%s)%s", path, member) < 0)
+	/* A thin archive has only names; they are relative to its folder. */
+	if (thin && member[0] == '/')
+		return add_input(inputs, record_path(member), err);
+	path = thin ? text_format("%.*s%s", (int)(file_basename(archive) - archive), archive,
+				  member)
+		    : record_path(archive);
+	if (!path)
 		return uspl_fail_nomem(err);
+	input = thin ? record_path(path) : text_format("(%s)%s", path, member);
 	return add_input(inputs, input, err);
 }
 

@@ -27,29 +27,22 @@ static bool is_linker(const char *name)
 	return false;
 }
 
-static bool has_headers(const struct args *args)
-{
-	struct args_word *word;
-
-	vec_for_each (&args->words, word) {
-		if (word->kind == ARGS_HEADER)
-			return true;
-	}
-	return false;
-}
-
 static int compiler(const struct tool *tool, int argc, char **argv, int *ret_status,
 		    struct uspl_err *err)
 {
 	auto_args struct args args = { 0 };
+	struct args_word *word;
+	bool headers = false;
 	char cwd[PATH_MAX];
 	int rc = args_parse(argc, argv, tool->source, tool->tree, &args, err);
 
 	if (rc)
 		return rc;
+	vec_for_each (&args.words, word)
+		headers |= word->kind == ARGS_HEADER;
 	if (args.mode <= ARGS_PREPROCESS || !getcwd(cwd, sizeof(cwd)) || args_is_probe(&args, cwd))
 		return tool_exec(tool, err);
-	if (args.mode == ARGS_ASSEMBLY || (!args.n_sources && has_headers(&args)))
+	if (args.mode == ARGS_ASSEMBLY || (!args.n_sources && headers))
 		return step_translate(tool, &args, ret_status, err);
 	if (args.mode == ARGS_COMPILE)
 		return step_compile(tool, &args, ret_status, err);

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -195,6 +197,14 @@ char *file_join(const char *dir, const char *name)
 	char *path = NULL;
 
 	return asprintf(&path, "%s/%s", dir, name) < 0 ? NULL : path;
+}
+
+bool file_is_in(const char *folder, const char *name)
+{
+	char path[PATH_MAX];
+	int len = snprintf(path, sizeof(path), "%s/%s", folder, name);
+
+	return len > 0 && (size_t)len < sizeof(path) && access(path, F_OK) == 0;
 }
 
 char *file_in_cache(const char *name)

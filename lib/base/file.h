@@ -40,6 +40,8 @@ int file_remove_tree(const char *path, struct uspl_err *err) uspl_must_check;
 const char *file_basename(const char *path);
 /* "A/B", allocated; NULL when out of memory. */
 char *file_join(const char *dir, const char *name);
+/* Is there a file, or folder, of that name in the folder? */
+bool file_is_in(const char *folder, const char *name);
 /*
  * The folder of that name among the user's caches, by XDG_CACHE_HOME and HOME, else below
  * /var/cache; allocated, NULL when out of memory. It isn't made.

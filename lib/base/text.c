@@ -3,6 +3,9 @@
 
 #include "base/text.h"
 
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -78,11 +81,55 @@ void text_add_printable(struct buf *buf, const char *text, size_t len, bool keep
 	}
 }
 
+bool text_starts_with(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
+bool text_is_one_of(const char *text, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(text, words[i]))
+			return true;
+	return false;
+}
+
+bool text_starts_with_one_of(const char *text, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (text_starts_with(text, words[i]))
+			return true;
+	return false;
+}
+
 bool text_ends_with(const char *text, const char *end)
 {
 	size_t len = strlen(text), n = strlen(end);
 
 	return len > n && !strcmp(text + len - n, end);
+}
+
+const char *text_next_line(const char *text)
+{
+	text += strcspn(text, "\n");
+	return text + (*text == '\n');
+}
+
+bool text_in_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+char *text_format(const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	return len < 0 ? NULL : text;
 }
 
 size_t text_width(const char *text)

@@ -32,10 +32,24 @@ bool text_is_control(uint32_t character);
 void text_add_printable(struct buf *buf, const char *text, size_t len, bool keep_lines);
 /* True if text_add_printable would write any of it out. */
 bool text_is_odd(const char *text);
+/* True if text begins with `start`. */
+bool text_starts_with(const char *text, const char *start);
 /* True if text ends with `end`, and isn't only that. */
 bool text_ends_with(const char *text, const char *end);
+/* Is the text one of n words? Does it begin with one of them? */
+bool text_is_one_of(const char *text, const char *const *words, size_t n);
+bool text_starts_with_one_of(const char *text, const char *const *words, size_t n);
+/* The same for an array. */
+#define TEXT_IS_ONE_OF(text, words) text_is_one_of(text, words, ARRAY_SIZE(words))
+#define TEXT_STARTS_WITH_ONE_OF(text, words) text_starts_with_one_of(text, words, ARRAY_SIZE(words))
 /* Is the word one of those of a list, which has one separator between two of them? */
 bool text_has_word(const char *list, char separator, const char *word);
+/* Behind the line that the text begins with. */
+const char *text_next_line(const char *text);
+/* May the character stand in a word of C: a letter, a digit, '_'? */
+bool text_in_word(char c);
+/* As asprintf(3): a text to be freed; NULL when out of memory. */
+char *text_format(const char *fmt, ...) uspl_printf(1, 2);
 /* How many columns text takes, every character counted as one. */
 size_t text_width(const char *text);
 

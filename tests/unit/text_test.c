@@ -107,9 +107,28 @@ static void test_json(void)
 	       "pretty JSON");
 }
 
+static void test_words(void)
+{
+	static const char *const words[] = { "if", "else" };
+	auto_free char *text = text_format("%s-%d", "a", 7);
+
+	ok(text_starts_with("prefix.1", "prefix") && !text_starts_with("pre", "prefix"),
+	   "how a text begins");
+	ok(TEXT_IS_ONE_OF("else", words) && !TEXT_IS_ONE_OF("elsewhere", words),
+	   "a word of a list");
+	ok(TEXT_STARTS_WITH_ONE_OF("elsewhere", words) && !TEXT_STARTS_WITH_ONE_OF("el", words),
+	   "a text that begins with one");
+	ok(text_in_word('_') && text_in_word('9') && !text_in_word('-') && !text_in_word('\0'),
+	   "characters of words");
+	ok_str(text_next_line("one\ntwo\n"), "two\n", "the next line");
+	ok_str(text_next_line("one"), "", "behind the last line");
+	ok_str(text, "a-7", "a text that is put together");
+}
+
 int main(void)
 {
 	test_printable();
+	test_words();
 	test_decode();
 	test_leb();
 	test_json();
