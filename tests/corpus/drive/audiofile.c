@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // audiofile.c - writes sound in several formats, and reads it in another one
 
+#define _GNU_SOURCE /* memmem */
 #include "drive.h"
 
 #include <audiofile.h>
@@ -196,6 +197,19 @@ static const char *many_channels(void)
 	return first_error == AF_BAD_CHANNELS ? "new" : "old";
 }
 
+/* Sound whose decoder lacks what it must know. */
+static const char *no_cookie(void)
+{
+	unsigned char *cookie;
+
+	craft(AF_FILE_CAF, AF_COMPRESSION_ALAC);
+	cookie = memmem(file, file_len, "kuki", 4);
+	if (!cookie)
+		return "";
+	*cookie = 'x';
+	return second_sample() == 100000 ? "new" : "";
+}
+
 const char *probe(const char *fix)
 {
 	afSetErrorHandler(hears);
@@ -209,6 +223,8 @@ const char *probe(const char *fix)
 		return ima_width();
 	if (!strcmp(fix, "10_Check-for-division-by-zero-in-BlockCodec-runPull.patch"))
 		return no_block();
+	if (!strcmp(fix, "11_CVE-2018-13440.patch"))
+		return no_cookie();
 	if (!strcmp(fix, "15-Partial-fix-of-CVE-2019-13147.patch"))
 		return many_channels();
 	return "";

@@ -30,6 +30,9 @@ const char *probe(const char *fix);
 
 static volatile unsigned long drive_requests, drive_lost;
 
+/* What a child that was asked ends with. */
+enum { drive_unknown, drive_old, drive_new };
+
 /* Held while there is a request; and by the thread that is next, so that none is passed by. */
 static pthread_mutex_t drive_turn = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t drive_next = PTHREAD_MUTEX_INITIALIZER;
@@ -77,13 +80,17 @@ static void drive_probe(const char *fix)
 		setrlimit(RLIMIT_CORE, &no_core);
 		alarm(20);
 		says = probe(fix);
-		_exit(!strcmp(says, "old") ? 1 : !strcmp(says, "new") ? 2 : 0);
+		_exit(!strcmp(says, "old")   ? drive_old
+		      : !strcmp(says, "new") ? drive_new
+					     : drive_unknown);
 	}
 	waitpid(child, &status, 0);
 	if (WIFSIGNALED(status))
 		puts(WTERMSIG(status) == SIGALRM ? "" : "old");
 	else
-		puts(WEXITSTATUS(status) == 1 ? "old" : WEXITSTATUS(status) == 2 ? "new" : "");
+		puts(WEXITSTATUS(status) == drive_old   ? "old"
+		     : WEXITSTATUS(status) == drive_new ? "new"
+							: "");
 }
 
 int main(void)

@@ -6,6 +6,9 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fcntl.h>
+#include <stdbool.h>
+
+#include "fence.h"
 
 static char room[262144];
 
@@ -169,6 +172,13 @@ static int read_reference(void)
 	return status;
 }
 
+/* A block of a dictionary that is larger than the one before it. */
+static const char *larger_dictionary(void)
+{
+	fence_begin();
+	return read_reference() == ARCHIVE_FATAL ? "new" : "";
+}
+
 static long long largest_member(void)
 {
 	struct archive *archive = open_reference();
@@ -240,6 +250,8 @@ const char *probe(const char *fix)
 		return short_name();
 	if (!strcmp(fix, "CVE-2026-4111-2.patch"))
 		return read_reference() < ARCHIVE_OK ? "new" : "";
+	if (!strcmp(fix, "CVE-2026-4424-1.patch"))
+		return larger_dictionary();
 	if (!strcmp(fix, "CVE-2026-4426_CVE-2026-5121.patch"))
 		return largest_member() < 1024 * 1024 ? "new" : "old";
 	if (!strcmp(fix, "CVE-2026-16517.patch"))

@@ -15,14 +15,16 @@ start() {
 	sshd) ;;
 	*) return 1 ;;
 	esac
-	cat "$room/key.pub" >"$room/authorized_keys"
+	ssh-keygen -q -t ecdsa -b 256 -N '' -f "$room/other" || return
+	cat "$room/key.pub" "$room/other.pub" >"$room/authorized_keys"
 	mkdir -p /run/sshd
 	for try in 1 2 3 4 5; do
 		PORT=$((20000 + RANDOM % 12000))
 		printf '%s\n' "Port $PORT" 'ListenAddress 127.0.0.1' "HostKey $room/host_key" \
 			"PidFile $room/pid" "AuthorizedKeysFile $room/authorized_keys" 'StrictModes no' \
 			'PermitRootLogin yes' 'MaxStartups 100' 'PasswordAuthentication no' \
-			'KbdInteractiveAuthentication no' >"$room/sshd_config"
+			'KbdInteractiveAuthentication no' \
+			'PubkeyAcceptedAlgorithms ssh-ed25519,ecdsa-sha2-nistp384' >"$room/sshd_config"
 		"$tree/sshd" -D -r -f "$room/sshd_config" -E "$room/sshd.log" 9>&- &
 		TARGET=$!
 		until_true 20 login && return
@@ -91,6 +93,25 @@ offers() {
 	timeout 20 head -c 600 <&5 | grep -aqF "$1"
 }
 
+# is_taken_for_longer - does the server take a key of 256 bits that is said to have 384? That is what
+# a client of the tree says that has one line changed
+is_taken_for_longer() {
+	local claims
+	claims=$(realpath "$room")/claims
+	if [[ ! -e $claims ]]; then
+		sed '/^send_pubkey_test/,/^}/s/put_cstring(ssh, alg)/put_cstring(ssh, "ecdsa-sha2-nistp384")/' \
+			"$tree/sshconnect2.c" >"$claims.c"
+		make -s -C "$tree" --eval "$claims: ; \$(CC) \$(CFLAGS) \$(CPPFLAGS) -w -c -o $claims.o $claims.c
+			\$(LD) -o $claims \$(patsubst sshconnect2.o,$claims.o,\$(SSHOBJS)) \$(LDFLAGS) -lssh \
+			-lopenbsd-compat \$(GSSLIBS) \$(LIBS) \$(CHANNELLIBS)" \
+			"$claims" 2>"$room/claims.log" || return
+	fi
+	"$claims" -v -F /dev/null -p "$PORT" -i "$room/other" -o IdentitiesOnly=yes -o BatchMode=yes \
+		-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o IdentityAgent=none \
+		-o PubkeyAcceptedAlgorithms=+ecdsa-sha2-nistp256 "$(id -un)@127.0.0.1" true 2>&1 |
+		grep -F 'Server accepts key' >/dev/null
+}
+
 # is_loaded COMMAND... - does the command execute probe.so? That is a library that lacks the
 # function that it must have, and gets it from another one
 is_loaded() {
@@ -137,5 +158,6 @@ behaves() {
 		is_loaded add_remotely "$(realpath "$room")/probe.so" && echo old || echo new ;;
 	CVE-2023-38408-3.patch)
 		is_loaded is_refused_library "$room/probe.so" && echo old || echo new ;;
+	CVE-2026-35387.patch) is_taken_for_longer && echo old || echo new ;;
 	esac
 }

@@ -136,6 +136,28 @@ static const char *no_number(void)
 	return !grey ? "" : encoded(NAN, 1, NAN) == grey ? "new" : "old";
 }
 
+static int scarce; /* is there no memory for names? */
+
+extern void *__libc_malloc(size_t size);
+
+void *malloc(size_t size)
+{
+	return scarce && size == 32 ? NULL : __libc_malloc(size);
+}
+
+/* Tags that aren't known get a name, or there is no memory for one. */
+static const char *nameless(void)
+{
+	TIFF *tiff;
+
+	one("asked.tif", COMPRESSION_NONE, PHOTOMETRIC_RGB);
+	tiff = TIFFOpen("asked.tif", "r");
+	TIFFSetWarningHandler(hears);
+	scarce = 1;
+	TIFFReadEXIFDirectory(tiff, TIFFCurrentDirOffset(tiff));
+	return strstr(said, "anonymous field") ? "new" : "";
+}
+
 const char *probe(const char *fix)
 {
 	TIFFSetErrorHandler(hears);
@@ -149,6 +171,8 @@ const char *probe(const char *fix)
 		return row_beyond();
 	if (!strcmp(fix, "CVE-2025-9900.patch"))
 		return fewer_rows();
+	if (!strcmp(fix, "CVE-2024-7006.patch"))
+		return nameless();
 	if (!strcmp(fix, "CVE-2023-26966.patch"))
 		return no_number();
 	return "";

@@ -65,9 +65,28 @@ static const char *half_a_pair(void)
 	return !first ? "" : !strcmp(first, "?x") ? "new" : "old";
 }
 
+static void gave_up(int signal)
+{
+	(void)signal;
+	_exit(drive_new);
+}
+
+/* More text than any memory has room for: the new code ends the program itself. */
+static const char *no_room(void)
+{
+	yajl_gen gen = yajl_gen_alloc(NULL);
+
+	signal(SIGABRT, gave_up);
+	yajl_gen_array_open(gen);
+	yajl_gen_number(gen, "1", (size_t)-100);
+	return "old";
+}
+
 const char *probe(const char *fix)
 {
 	if (!strcmp(fix, "CVE-2017-16516.patch"))
 		return half_a_pair();
+	if (!strcmp(fix, "CVE-2022-24795.patch"))
+		return no_room();
 	return strcmp(fix, "CVE-2023-33460.patch") ? "" : broken_off();
 }
