@@ -7,6 +7,10 @@
  * to one becomes an access to the object's cell, which "uspl_auto_TYPE_at" finds by the object's
  * address. Where an object is made or cleared, its cell is dropped ("uspl_auto_TYPE_drop").
  *
+ * "NEW>OLD" in the place of a member's name: that one is laid out right behind OLD, where the
+ * structure has room. Such a structure, which may have no tag ("?TYPEDEF"), is as if it were declared so, and nothing else is looked at
+ * but whether its members are given their first values in the order that they are declared in.
+ *
  * That is right only if all that happens to an object's bytes is seen. So the source is compiled
  * for its facts first (mode=scan): the structure has a size there, and its members have offsets,
  * that occur nowhere else. Whatever goes by the size of an object, or by where a member behind a
@@ -49,6 +53,7 @@ static const unsigned cell_align = 16;
 
 struct shadowed {
 	std::string name;
+	bool tagless = false; /* the name is a typedef's, which isn't known yet */
 	std::set<std::string> members;
 	tree type = NULL_TREE;      /* its main variant, once it is complete */
 	tree cell = NULL_TREE;      /* the structure of a cell */
@@ -56,6 +61,9 @@ struct shadowed {
 	std::set<tree> lent;        /* new members whose address is taken */
 	tree at = NULL_TREE, drop = NULL_TREE;
 	bool uses = false;
+	/* Not empty: new members are declared behind others, and there is no cell. */
+	std::vector<std::pair<std::string, std::string>> moves;
+	tree first_moved = NULL_TREE; /* of all members the first one that isn't where it was */
 };
 
 static std::vector<shadowed> all;
@@ -85,6 +93,12 @@ static void refuse(const shadowed &s, const std::string &why)
 	tell("no\t" + s.name + "\t" + place(here) + "\t" + why);
 }
 
+static void refuse_several(const shadowed &s)
+{
+	refuse(s, s.tagless ? "there are several structures with these members"
+			    : "there are several structures of that name");
+}
+
 static void note_use(shadowed &s)
 {
 	s.uses = true;
@@ -106,7 +120,7 @@ static shadowed *shadowed_of(tree type)
 	if (!type || TREE_CODE(type) != RECORD_TYPE)
 		return NULL;
 	for (shadowed &s : all)
-		if (s.type && TYPE_MAIN_VARIANT(type) == s.type)
+		if (s.type && s.moves.empty() && TYPE_MAIN_VARIANT(type) == s.type)
 			return &s;
 	return NULL;
 }
@@ -226,7 +240,7 @@ static void lay_out(shadowed &s)
 		(is_new ? added : old).push_back(f);
 	}
 	if (!missing.empty() || old.empty()) {
-		refuse(s, "there are several structures of that name");
+		refuse_several(s);
 		return;
 	}
 	make_cell(s, added);
@@ -240,6 +254,65 @@ static void lay_out(shadowed &s)
 	set_fields(s.type, fields);
 	if (scan)
 		mark_layout(fields, s);
+}
+
+static size_t index_of(const std::vector<tree> &fields, const std::string &name)
+{
+	size_t i = 0;
+
+	while (i < fields.size() &&
+	       (TREE_CODE(fields[i]) != FIELD_DECL || name != text_of(DECL_NAME(fields[i]))))
+		i++;
+	return i;
+}
+
+/* Lays the structure out as if its new members were declared where there is room for them. */
+static void move_members(shadowed &s)
+{
+	std::vector<tree> declared, fields;
+
+	for (tree f = TYPE_FIELDS(s.type); f; f = DECL_CHAIN(f))
+		declared.push_back(f);
+	fields = declared;
+	for (auto &move : s.moves) {
+		size_t from = index_of(fields, move.first), to;
+		tree field = from < fields.size() ? fields[from] : NULL_TREE;
+
+		if (field)
+			fields.erase(fields.begin() + (long)from);
+		to = index_of(fields, move.second);
+		if (!field || to == fields.size()) {
+			refuse_several(s);
+			return;
+		}
+		fields.insert(fields.begin() + (long)to + 1, field);
+	}
+	for (size_t i = 0; i < fields.size() && !s.first_moved; i++)
+		if (fields[i] != declared[i])
+			s.first_moved = fields[i];
+	lay_out_again(s.type, fields);
+}
+
+/* Values for the members, in their order. */
+static void check_values(tree values)
+{
+	for (shadowed &s : all) {
+		bool behind = false;
+		unsigned HOST_WIDE_INT i;
+		tree index, value;
+
+		if (!s.first_moved || !TREE_TYPE(values) ||
+		    TYPE_MAIN_VARIANT(TREE_TYPE(values)) != s.type)
+			continue;
+		FOR_EACH_CONSTRUCTOR_ELT (CONSTRUCTOR_ELTS(values), i, index, value) {
+			for (tree f = TYPE_FIELDS(s.type); f && f != index; f = DECL_CHAIN(f))
+				behind |= f == s.first_moved;
+			behind |= index == s.first_moved;
+		}
+		if (behind)
+			refuse(s, "an object's members are given values in the order of their "
+				  "declarations");
+	}
 }
 
 /* What a number has to do with a structure's size or its members' places. */
@@ -277,7 +350,7 @@ static void check_number(tree cst)
 {
 	/* Which structure it is of can't be told: each of those that are known by now. */
 	for (shadowed &s : all) {
-		if (!s.type)
+		if (!s.type || !s.moves.empty())
 			continue;
 		switch (number_of(cst)) {
 		case NUMBER_SIZE:
@@ -312,6 +385,21 @@ static void look_into(tree type)
 		check_number(TYPE_SIZE_UNIT(type));
 }
 
+/* Is this the structure by that tag, or one without that has the members? */
+static bool is_wanted(const shadowed &s, tree type)
+{
+	std::set<std::string> names;
+
+	if (TREE_CODE(type) != RECORD_TYPE || !s.tagless)
+		return TREE_CODE(type) == RECORD_TYPE && s.name == text_of(TYPE_NAME(type));
+	for (tree f = TYPE_FIELDS(type); f; f = DECL_CHAIN(f))
+		names.insert(text_of(DECL_NAME(f)));
+	for (auto &move : s.moves)
+		if (!names.count(move.first) || !names.count(move.second))
+			return false;
+	return !TYPE_NAME(type);
+}
+
 static void on_type(void *event, void *)
 {
 	tree type = (tree)event;
@@ -322,21 +410,23 @@ static void on_type(void *event, void *)
 	if (!COMPLETE_TYPE_P(type))
 		return;
 	for (shadowed &s : all) {
-		if (s.name != text_of(TYPE_NAME(type)) || TREE_CODE(type) != RECORD_TYPE)
-			continue;
 		if (s.type == type)
 			return;
+		if (!is_wanted(s, type))
+			continue;
 		here = TYPE_STUB_DECL(type) ? DECL_SOURCE_LOCATION(TYPE_STUB_DECL(type))
 					    : input_location;
 		if (s.type) {
-			refuse(s, "there are several structures of that name");
+			refuse_several(s);
 			return;
 		}
 		s.type = type;
-		if (in_c)
+		if (!in_c)
+			refuse(s, "the source isn't in C");
+		else if (s.moves.empty())
 			lay_out(s);
 		else
-			refuse(s, "the source isn't in C");
+			move_members(s);
 		tell("sees\t" + s.name + "\t" +
 		     std::to_string(s.cell ? tree_to_uhwi(TYPE_SIZE_UNIT(s.cell)) : 0));
 		return;
@@ -679,6 +769,9 @@ static tree visit(tree *tp, int *walk, void *)
 	case INTEGER_CST:
 		check_number(t);
 		break;
+	case CONSTRUCTOR:
+		check_values(t);
+		break;
 	case COMPONENT_REF:
 		done = visit_member(tp);
 		break;
@@ -791,10 +884,18 @@ static bool read_spec(const char *path)
 	for (bool first = true; file && fscanf(file, "%255s", word) == 1; first = c == '\n') {
 		if (first)
 			all.push_back(shadowed());
-		if (first)
-			all.back().name = word;
-		else
+		char *behind = strchr(word, '>');
+
+		if (behind)
+			*behind++ = '\0';
+		if (first) {
+			all.back().tagless = *word == '?';
+			all.back().name = word + all.back().tagless;
+		} else if (behind) {
+			all.back().moves.push_back({ word, behind });
+		} else {
 			all.back().members.insert(word);
+		}
 		c = fgetc(file);
 	}
 	if (file)

@@ -7,6 +7,10 @@
  *     judge     can the structures stay as they are, and which source uses the new members?
  *     compile   the sources that know the structures, with their old layouts
  *
+ * A structure that can't stay as it is, and has room for its new members, gets them there, as if
+ * they were declared in that place; what its objects' bytes mean is no question then. All sources
+ * are scanned anew, since a number that was found may have been of that one.
+ *
  * What a source does to objects of such a structure is known from its own code, and all sources
  * that know the structure are looked at: those that don't can neither make an object nor copy one,
  * for want of its size. One of the sources that make objects or use the new members defines the
@@ -33,6 +37,8 @@ struct found {
 	VEC(const struct build_unit *) users;
 	unsigned long cell; /* the size of what an object has beside it */
 	bool lent;          /* the address of a new member is taken */
+	/* Why the members go where it has room; NULL: they don't. */
+	char *why_in_room;
 };
 
 struct work {
@@ -46,8 +52,10 @@ static void work_release(struct work *work)
 {
 	struct found *found;
 
-	vec_for_each (&work->types, found)
+	vec_for_each (&work->types, found) {
 		vec_release(&found->users);
+		free(found->why_in_room);
+	}
 	free(work->spec);
 	free(work->plugin);
 	vec_release(&work->types);
@@ -165,9 +173,8 @@ static int build_plugin(struct work *work, const struct build_unit *unit, struct
 	return 0;
 }
 
-static int write_spec(struct work *work, struct uspl_err *err)
+static int take_types(struct work *work, struct uspl_err *err)
 {
-	auto_buf struct buf text = { 0 };
 	const struct shadowed_type *type;
 
 	vec_for_each (&work->report->shadowed, type) {
@@ -176,17 +183,28 @@ static int write_spec(struct work *work, struct uspl_err *err)
 		if (!found)
 			return uspl_fail_nomem(err);
 		*found = (struct found){ .type = type };
+		if (type->tagless && !(found->why_in_room = strdup("it has no tag")))
+			return uspl_fail_nomem(err);
 		if (strlen(type->name) > NAME_MAX_LEN)
 			return uspl_fail(err, USPL_E_UNSUPPORTED,
 					 "--shadow=auto: the name of 'struct %s' has more than %d "
 					 "characters",
 					 type->name, NAME_MAX_LEN);
-		buf_addf(&text, "%s %s\n", type->name, buf_str(&type->members));
 	}
 	work->spec = file_join(work->folder, "keep_layout.spec");
-	if (!work->spec || text.oom)
-		return uspl_fail_nomem(err);
-	return file_write(work->spec, text.data, text.len, err);
+	return work->spec ? 0 : uspl_fail_nomem(err);
+}
+
+static int write_spec(const struct work *work, struct uspl_err *err)
+{
+	auto_buf struct buf text = { 0 };
+	const struct found *found;
+
+	vec_for_each (&work->types, found)
+		buf_addf(&text, "%s%s %s\n", found->type->tagless ? "?" : "", found->type->name,
+			 buf_str(found->why_in_room ? &found->type->places
+						    : &found->type->members));
+	return text.oom ? uspl_fail_nomem(err) : file_write(work->spec, text.data, text.len, err);
 }
 
 /* ---- scan, compile ---- */
@@ -240,32 +258,37 @@ static bool is_user(const struct found *found, const struct build_unit *unit)
 	return false;
 }
 
+/* A place as the compiler names it, as people do. */
+static const char *short_place(const struct work *work, const char *place)
+{
+	size_t len = strlen(work->folder);
+
+	if (strncmp(place, work->folder, len) != 0 || strncmp(place + len, "/tree/", 6) != 0)
+		return place;
+	return place + len + 6;
+}
+
 /* Takes in one line of facts: its words are ended by '\0'. */
 static int take_fact(struct work *work, const struct build_unit *unit, char *const words[4],
 		     struct uspl_err *err)
 {
-	const char *place = words[2] ? words[2] : "";
-	size_t len = strlen(work->folder);
+	const char *place = words[2] ? short_place(work, words[2]) : "";
 	const struct build_unit **user;
 	struct found *found = NULL, *type;
 
 	vec_for_each (&work->types, type)
 		if (!found && words[1] && !strcmp(type->type->name, words[1]))
 			found = type;
-	/* A place as the compiler names it, as people do. */
-	if (!strncmp(place, work->folder, len) && !strncmp(place + len, "/tree/", 6))
-		place += len + 6;
 	if (!found || !words[0])
 		return uspl_fail(err, USPL_E_BUG, "the plugin says '%s'", words[0]);
 	if (!strcmp(words[0], "sees") && words[2])
 		found->cell = strtoul(words[2], NULL, 10);
 	if (!strcmp(words[0], "no")) {
-		uspl_fail(
-			err, USPL_E_DATA_CHANGE,
-			"%s: 'struct %s' can't keep its form, with '%s' in a shadow variable that "
-			"the compiler makes: %s",
-			place, found->type->name, buf_str(&found->type->members),
-			words[3] ? words[3] : "");
+		uspl_fail(err, USPL_E_DATA_CHANGE,
+			  "%s: '%s%s' can't keep its form, with '%s' in a shadow variable that "
+			  "the compiler makes: %s",
+			  place, found->type->tagless ? "" : "struct ", found->type->name,
+			  buf_str(&found->type->members), words[3] ? words[3] : "");
 		uspl_hint(err,
 			  "without --shadow=auto, --suggest prints what an author could write");
 		return -USPL_E_DATA_CHANGE;
@@ -382,6 +405,80 @@ static int write_header(struct work *work, const struct build_unit *unit, char *
 	return 0;
 }
 
+/* Gives the members of what can't stay as it is the room that there is. *ret: of one more. */
+static int make_room(struct work *work, const char *facts, bool *ret, struct uspl_err *err)
+{
+	struct found *found;
+
+	for (const char *line = facts; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		vec_for_each (&work->types, found) {
+			size_t len = strlen(found->type->name);
+			const char *why, *reason;
+
+			if (strncmp(line, "no\t", 3) != 0 ||
+			    strncmp(line + 3, found->type->name, len) != 0 ||
+			    line[3 + len] != '\t' || found->why_in_room || !found->type->places.len)
+				continue;
+			why = short_place(work, line + 3 + len + 1);
+			len = strcspn(why, "\t\n");
+			reason = why + len + (why[len] == '\t');
+			if (asprintf(&found->why_in_room, "%.*s %.*s", (int)len, why,
+				     (int)strcspn(reason, "\n"), reason) < 0) {
+				found->why_in_room = NULL;
+				return uspl_fail_nomem(err);
+			}
+			*ret = true;
+		}
+	}
+	return 0;
+}
+
+/* sees[]: the source knows one of the structures. *ret_again: another one has to be placed. */
+static int scan_units(struct work *work, const struct build *build, const bool *linked, bool *sees,
+		      bool *ret_again, struct uspl_err *err)
+{
+	for (size_t i = 0; i < build->units.n; i++) {
+		const struct build_unit *unit = &build->units.items[i];
+		auto_free char *script = unit->post_obj ? beside(unit, ".again") : NULL;
+		auto_buf struct buf facts = { 0 };
+		int rc;
+
+		/* Only what was compiled after the patch, in a way that can be repeated. */
+		if (!linked[i] || !script || access(script, R_OK) < 0)
+			continue;
+		rc = work->plugin ? 0 : build_plugin(work, unit, err);
+		if (rc)
+			return rc;
+		rc = run_plugin(work, unit, NULL, NULL, &facts, err);
+		if (rc)
+			return rc;
+		rc = make_room(work, buf_str(&facts), ret_again, err);
+		if (rc || *ret_again)
+			return rc;
+		sees[i] = facts.len;
+		rc = take_facts(work, unit, &facts, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* What an earlier scan has found out doesn't count, nor what it has warned of. */
+static void forget_facts(struct work *work, size_t n_warnings)
+{
+	strvec *warnings = &work->report->warnings;
+	struct found *found;
+
+	vec_for_each (&work->types, found) {
+		found->users.n = 0;
+		found->cell = 0;
+		found->lent = false;
+	}
+	while (warnings->n > n_warnings)
+		free(warnings->items[--warnings->n]);
+}
+
 /* Another object takes the place of the unit's. */
 static int keep_unit(struct work *work, struct build_unit *unit, struct uspl_err *err)
 {
@@ -451,6 +548,26 @@ static int choose_definer(const struct build *build, struct found *found, struct
 			 find_link_without(build, found, first)->path);
 }
 
+static void say_what_is_kept(const struct work *work)
+{
+	const struct found *found;
+
+	vec_for_each (&work->types, found)
+		if (found->why_in_room)
+			report_warn(work->report,
+				    "'%s%s' keeps its form, with '%s' where it has room, since it "
+				    "can't have that in a shadow variable (%s): objects that exist "
+				    "already have there what the memory held",
+				    found->type->tagless ? "" : "struct ", found->type->name,
+				    buf_str(&found->type->members), found->why_in_room);
+		else
+			report_warn(
+				work->report,
+				"'struct %s' keeps its form, with '%s' in a shadow variable: all "
+				"zero in objects that exist already",
+				found->type->name, buf_str(&found->type->members));
+}
+
 int shadow_auto_compile(struct build *build, const char *folder, struct report *report,
 			struct uspl_err *err)
 {
@@ -460,7 +577,9 @@ int shadow_auto_compile(struct build *build, const char *folder, struct report *
 	const struct build_link *link;
 	struct found *found;
 	const size_t *index;
-	int rc = sees && linked ? write_spec(&work, err) : uspl_fail_nomem(err);
+	size_t n_warnings = report->warnings.n;
+	bool again = true;
+	int rc = sees && linked ? take_types(&work, err) : uspl_fail_nomem(err);
 
 	if (rc)
 		return rc;
@@ -468,24 +587,13 @@ int shadow_auto_compile(struct build *build, const char *folder, struct report *
 	vec_for_each (&build->links, link)
 		vec_for_each (&link->units, index)
 			linked[*index] = true;
-	for (size_t i = 0; i < build->units.n; i++) {
-		struct build_unit *unit = &build->units.items[i];
-		auto_free char *script = unit->post_obj ? beside(unit, ".again") : NULL;
-		auto_buf struct buf facts = { 0 };
-
-		/* Only what was compiled after the patch, in a way that can be repeated. */
-		if (!linked[i] || !script || access(script, R_OK) < 0)
-			continue;
-		if (!work.plugin) {
-			rc = build_plugin(&work, unit, err);
-			if (rc)
-				return rc;
-		}
-		rc = run_plugin(&work, unit, NULL, NULL, &facts, err);
+	while (again) {
+		again = false;
+		forget_facts(&work, n_warnings);
+		rc = write_spec(&work, err);
 		if (rc)
 			return rc;
-		sees[i] = facts.len; /* it knows one of the structures */
-		rc = take_facts(&work, unit, &facts, err);
+		rc = scan_units(&work, build, linked, sees, &again, err);
 		if (rc)
 			return rc;
 	}
@@ -503,10 +611,6 @@ int shadow_auto_compile(struct build *build, const char *folder, struct report *
 		if (rc)
 			return rc;
 	}
-	vec_for_each (&work.types, found)
-		report_warn(report,
-			    "'struct %s' keeps its form, with '%s' in a shadow variable: all zero "
-			    "in objects that exist already",
-			    found->type->name, buf_str(&found->type->members));
+	say_what_is_kept(&work);
 	return 0;
 }

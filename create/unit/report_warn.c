@@ -38,6 +38,7 @@ void report_release(struct report *report)
 	vec_for_each (&report->shadowed, type) {
 		free(type->name);
 		buf_release(&type->members);
+		buf_release(&type->places);
 	}
 	vec_release(&report->shadowed);
 	strvec_release(&report->warnings);

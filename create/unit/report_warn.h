@@ -15,8 +15,10 @@
 
 /* A structure whose new members the compiler is to keep in a shadow variable (shadow_auto.h). */
 struct shadowed_type {
-	char *name;         /* of `struct NAME` */
+	char *name; /* of `struct NAME`, or of the typedef */
+	bool tagless;
 	struct buf members; /* their names, with blanks */
+	struct buf places;  /* where it has room for them: "new>old", with blanks; empty: nowhere */
 };
 
 struct report {

@@ -52,15 +52,18 @@ static bool find_added(member_vec *pre, member_vec *post, struct buf *ret)
 	return kept == pre->n && ret->len;
 }
 
-int types_note_added(struct type_change *change, struct report *report, struct uspl_err *err)
+int types_note_added(struct type_change *change, const char *places, struct report *report,
+		     struct uspl_err *err)
 {
 	auto_members member_vec pre = { 0 }, post = { 0 };
 	auto_buf struct buf added = { 0 };
-	const char *name = dwarf_diename(&change->pre);
+	const char *tag = dwarf_diename(&change->pre), *name = tag ? tag : change->name;
 	struct shadowed_type *type;
 	int rc;
 
-	if (change->is_variable || !name || dwarf_tag(&change->pre) != DW_TAG_structure_type)
+	if (change->is_variable || dwarf_tag(&change->pre) != DW_TAG_structure_type)
+		return 0;
+	if (!tag && (!*places || strchr(name, ' ')))
 		return 0;
 	rc = dbgtype_members(&change->pre, &pre, err);
 	if (rc)
@@ -79,5 +82,7 @@ int types_note_added(struct type_change *change, struct report *report, struct u
 		return uspl_fail_nomem(err);
 	type->members = added;
 	added = (struct buf){ 0 };
-	return 0;
+	type->tagless = !tag;
+	buf_addstr(&type->places, places);
+	return type->places.oom ? uspl_fail_nomem(err) : 0;
 }

@@ -7,10 +7,11 @@
 #include "create/vet/types_changed.h"
 
 /*
- * Notes the structure in report->shadowed, if it has a tag and all its old members are as they were
- * and in their order, wherever they lie now, and perhaps under another name; else nothing is done.
+ * Notes the structure in report->shadowed, if all its old members are as they were and in their
+ * order, wherever they lie now, and perhaps under another name; else nothing is done.
+ * places: where it has room (types_find_room); one without a tag is noted only if it has some.
  */
-int types_note_added(struct type_change *change, struct report *report,
+int types_note_added(struct type_change *change, const char *places, struct report *report,
 		     struct uspl_err *err) uspl_must_check;
 
 #endif

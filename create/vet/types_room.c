@@ -119,8 +119,8 @@ static bool fits(struct type_member *new, const struct room *room, size_t i, uin
 	return *ret + new->bits <= limit && !(next && next->is_bits && next->bit % 8);
 }
 
-/* Takes the first room that there is. */
-static bool place(struct type_member *new, struct room *room, struct buf *text)
+/* Takes the first room that there is, and says where in both forms (types_find_room). */
+static bool place(struct type_member *new, struct room *room, struct buf *text, struct buf *places)
 {
 	for (size_t i = 0; i < room->members.n; i++) {
 		const char *behind = room->members.items[i].name;
@@ -136,6 +136,7 @@ static bool place(struct type_member *new, struct room *room, struct buf *text)
 		buf_addf(text, "%s%s %llu behind '%s' is free for '%s'", text->len ? ", " : "",
 			 new->is_bits ? "bit" : "offset",
 			 (unsigned long long)here.bit / (new->is_bits ? 1 : 8), behind, new->name);
+		buf_addf(places, "%s%s>%s", places->len ? " " : "", new->name, behind);
 		return true;
 	}
 	return false;
@@ -158,12 +159,12 @@ static bool has_virtual_base(Dwarf_Die *type, int depth)
 	return false;
 }
 
-int types_find_room(struct type_change *change, bool end_used, struct buf *text,
+int types_find_room(struct type_change *change, bool end_used, struct buf *text, struct buf *places,
 		    struct uspl_err *err)
 {
 	auto_members member_vec pre = { 0 }, post = { 0 };
 	auto_room struct room room = { .size = dbgtype_size(&change->pre) * 8 };
-	auto_buf struct buf found = { 0 };
+	auto_buf struct buf found = { 0 }, found_places = { 0 };
 	struct type_member *member;
 	int rc;
 
@@ -189,8 +190,10 @@ int types_find_room(struct type_change *change, bool end_used, struct buf *text,
 			return 0;
 	}
 	vec_for_each (&post, member)
-		if (!dbgtype_member(&pre, member->name) && !place(member, &room, &found))
+		if (!dbgtype_member(&pre, member->name) &&
+		    !place(member, &room, &found, &found_places))
 			return 0;
 	buf_addstr(text, buf_str(&found));
+	buf_addstr(places, buf_str(&found_places));
 	return 0;
 }

@@ -97,7 +97,7 @@ static void warn(const struct diff *diff, struct type_change *change)
 static int refuse(const struct diff *diff, struct type_change *change, const struct type_use *use,
 		  struct uspl_err *err)
 {
-	auto_buf struct buf place = { 0 }, room = { 0 };
+	auto_buf struct buf place = { 0 }, room = { 0 }, places = { 0 };
 	int rc;
 
 	place_of(change, &place);
@@ -108,11 +108,11 @@ static int refuse(const struct diff *diff, struct type_change *change, const str
 			       "the new one a new name");
 		return rc;
 	}
-	rc = types_find_room(change, use->end_used, &room, err);
+	rc = types_find_room(change, use->end_used, &room, &places, err);
 	if (rc)
 		return rc;
 	if (diff->report->shadow) {
-		rc = types_note_added(change, diff->report, err);
+		rc = types_note_added(change, buf_str(&places), diff->report, err);
 		if (rc)
 			return rc;
 	}

@@ -143,6 +143,83 @@ export USES='s/return conn->hits;/conn->extra += 2;\n	if (!conn->marks[3]++)\n		
 	expect_fine
 }
 
+# What the next ones have in common: a member that has room behind 'id', declared at the end, and
+# objects that are copied.
+export ROOMY='s/^	const char .name;/&\n	int late;/; s/return conn->hits;/conn->late += 2;\n	return conn->hits + 1000 * conn->late;/'
+export COPIES='s/^KEPT static long conn_touch/KEPT static void copy(struct conn *a, const struct conn *b) { *a = *b; }\n&/
+	s/conn_free(all\[id\]);/struct conn kept;\n		copy(\&kept, all[id]);\n&/
+	s/^		snprintf(reply, size, "%s", old/		copy(all[id], \&kept);\n&/'
+
+@test "objects that are copied: the member goes where there is room, and lies in the object" {
+	changed "$ROOMY; $COPIES" --shadow=auto
+	expect_status 0
+	expect_message "warning: 'struct conn' keeps its form, with 'late' where it has room, since it can't have that in a shadow variable \(target.c:[0-9]+ an object is copied, given or taken as a whole\): objects that exist already have there what the memory held"
+	expect_message "warning: conn.h:[0-9]+: 'struct conn' changes: new member 'late'"
+	fixture_start
+	expect_answer 'touch 1' 1
+	apply
+	expect_status 0
+	expect_answer 'touch 1' 2002
+	expect_answer 'touch 1' 4003
+	expect_answer 'renew 1' same
+	expect_answer 'touch 1' 6004
+	expect_answer 'clear 1' 0
+	expect_answer 'touch 1' 2001
+	expect_answer 'touch 2' 2001
+	undo
+	expect_status 0
+	expect_answer 'touch 1' 2
+	apply
+	expect_status 0
+	expect_answer 'touch 1' 4003
+	undo
+	expect_status 0
+	expect_fine
+}
+
+@test "a structure without a tag gets the member where it has room; another one like it is refused" {
+	local tree=$BATS_TEST_TMPDIR/tagless
+	mkdir "$tree"
+	cp -r "$FIXTURE/tree" "$tree"
+	sed -i 's/^struct conn {/typedef struct {/; s/^};/} conn_t;/; s/struct conn\>/conn_t/' "$tree"/tree/*.[ch]
+	make -s -B -C "$tree/tree"
+	FIXTURE=$tree
+	changed "$ROOMY; $MEMBERS" --shadow=auto
+	expect_status 1
+	expect_message "'conn_t' changes: .*new member 'extra'"
+	changed "$ROOMY" --shadow=auto
+	expect_status 0
+	expect_message "warning: 'conn_t' keeps its form, with 'late' where it has room, since it can't have that in a shadow variable \(it has no tag\)"
+	fixture_start
+	expect_answer 'touch 1' 1
+	apply
+	expect_status 0
+	expect_answer 'touch 1' 2002
+	expect_answer 'touch 2' 2001
+	expect_answer 'sum 1' 4
+	undo
+	expect_status 0
+	expect_answer 'touch 1' 3
+	expect_fine
+	changed "$ROOMY; s/^KEPT static long conn_touch/typedef struct { int id, late; } other_t;\n&/" --shadow=auto
+	expect_status 1
+	expect_message "'conn_t' can't keep its form.*: there are several structures with these members"
+}
+
+@test "a member where there is room: values in the order of the declarations are refused, the first ones aren't" {
+	local uses='s/return conn->hits/return one.id + conn->hits/; s/^KEPT static long conn_touch/static struct conn one ='
+	changed "$ROOMY; $uses { 7 };\n&/" --shadow=auto
+	expect_status 0
+	expect_message "\(target.c:[0-9]+ 'one' is an object that isn't allocated\)"
+	changed "$ROOMY; $uses { 7, 8 };\n&/" --shadow=auto
+	expect_status 1
+	expect_one_message
+	expect_message "'struct conn' can't keep its form.*: an object's members are given values in the order of their declarations"
+	changed "$ROOMY; s/^KEPT static long conn_touch/KEPT static struct conn made(void) { return (struct conn){ .hits = 8 }; }\n&/" --shadow=auto
+	expect_status 1
+	expect_message "'struct conn' can't keep its form.*: an object's members are given values in the order of their declarations"
+}
+
 @test "several programs: one source defines what is kept beside the objects, in each; refused where none is in all" {
 	local build uses="$MEMBERS; $USES; s/return conn->id + conn->hits/return conn->extra + conn->hits/"
 	mkdir "$FIXTURE/tree/other"
