@@ -48,3 +48,16 @@ played() {
 	grep -qxF '| yajl | CVE-2022-24795 | - | not run | - | - | - | - | - |' <<<"$output"
 	[[ $output == *'1 fixes, 0 run: '* ]]
 }
+
+@test "what is done with a fix can't read the list of those behind it" {
+	run bash -c '
+		source "$1/../corpus/corpus.bash"
+		unpack() { :; }
+		take_out() { :; }
+		configure() { :; }
+		change_tree() { :; }
+		series() { printf "%s\t-p1\n" one two three; }
+		at_fix() { cat; echo "at $2"; }
+		walk some "$(printf "one\nthree\n")" 2>&1' - "$BATS_TEST_DIRNAME"
+	[ "$output" = $'some one\nat one\nsome three\nat three' ]
+}

@@ -191,7 +191,8 @@ walk() {
 	while read -r patch option; do
 		if grep -qxF -e "$patch" <<<"$wanted"; then
 			echo "$package $patch" >&2
-			at_fix "$package" "$patch" "$option"
+			# Not from the list: ssh reads what there is, and the fixes behind it were passed by.
+			at_fix "$package" "$patch" "$option" </dev/null
 		fi
 		change_tree "$package" "$patch" "$option" || true
 	done < <(series "$package" | sed -n "\|^$first\t|,\$p")

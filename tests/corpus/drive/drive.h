@@ -79,6 +79,9 @@ static void drive_probe(const char *fix)
 
 		setrlimit(RLIMIT_CORE, &no_core);
 		alarm(20);
+		/* Libraries write there, too. */
+		if (!freopen("/dev/null", "w", stdout))
+			_exit(drive_unknown);
 		says = probe(fix);
 		_exit(!strcmp(says, "old")   ? drive_old
 		      : !strcmp(says, "new") ? drive_new

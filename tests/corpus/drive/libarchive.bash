@@ -11,7 +11,7 @@ start() {
 behaves() {
 	case $1 in
 	CVE-2026-4111-2.patch) reference CVE-2026-4111-1.patch rar5_loop_bug.rar ;;
-	CVE-2026-4424-1.patch) reference CVE-2025-5915.patch rar_overflow.rar ;;
+	CVE-2025-5915.patch) reference "$1" rar_overflow.rar ;;
 	CVE-2026-4426_*) reference "$1" iso_zisofs_overflow.iso ;;
 	esac
 	library_ask "probe $1"

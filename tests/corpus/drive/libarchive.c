@@ -172,8 +172,8 @@ static int read_reference(void)
 	return status;
 }
 
-/* A block of a dictionary that is larger than the one before it. */
-static const char *larger_dictionary(void)
+/* A filter's block that is longer than the dictionary that it is of. */
+static const char *long_block(void)
 {
 	fence_begin();
 	return read_reference() == ARCHIVE_FATAL ? "new" : "";
@@ -211,8 +211,8 @@ static const char *short_name(void)
 	archive_write_close(archive);
 	for (at = 0; at + 512 <= used; at += 512)
 		if (room[at + 156] == '5' && room[at] == 's') {
-			path[99] = '\0';
-			return strncmp(room + at, path, 99) ? "new" : "old";
+			used = strnlen(room + at, 100);
+			return used == 98 ? "new" : used == 99 ? "old" : "";
 		}
 	return "";
 }
@@ -250,8 +250,8 @@ const char *probe(const char *fix)
 		return short_name();
 	if (!strcmp(fix, "CVE-2026-4111-2.patch"))
 		return read_reference() < ARCHIVE_OK ? "new" : "";
-	if (!strcmp(fix, "CVE-2026-4424-1.patch"))
-		return larger_dictionary();
+	if (!strcmp(fix, "CVE-2025-5915.patch"))
+		return long_block();
 	if (!strcmp(fix, "CVE-2026-4426_CVE-2026-5121.patch"))
 		return largest_member() < 1024 * 1024 ? "new" : "old";
 	if (!strcmp(fix, "CVE-2026-16517.patch"))

@@ -197,7 +197,7 @@ static void push_first(de265_decoder_context *decoder)
 	push_data(decoder, 2000);
 }
 
-/* The picture behind it, which refers to it; place: 0, or which block another slice of it begins at */
+/* The picture behind it, which refers to it; place: 0, or the block that another slice begins at */
 static void push_second(de265_decoder_context *decoder, unsigned pps, unsigned place)
 {
 	begin(TRAIL);
@@ -290,8 +290,6 @@ static const char *gone_set(bool dump)
 {
 	de265_decoder_context *decoder = begin_stream(1);
 
-	if (!freopen("/dev/null", "w", stdout))
-		return "";
 	if (dump)
 		de265_set_parameter_int(decoder, DE265_DECODER_PARAM_DUMP_SLICE_HEADERS,
 					STDERR_FILENO);

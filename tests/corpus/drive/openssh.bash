@@ -93,8 +93,8 @@ offers() {
 	timeout 20 head -c 600 <&5 | grep -aqF "$1"
 }
 
-# is_taken_for_longer - does the server take a key of 256 bits that is said to have 384? That is what
-# a client of the tree says that has one line changed
+# is_taken_for_longer - does the server take a key of 256 bits that is said to have 384? A client of
+# the tree says so, in which one line is changed
 is_taken_for_longer() {
 	local claims
 	claims=$(realpath "$room")/claims
