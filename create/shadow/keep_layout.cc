@@ -44,8 +44,11 @@
 
 int plugin_is_GPL_compatible;
 
-/* In scan mode: an object's size, where new members lie, where the old ones behind them begin. */
-static const HOST_WIDE_INT mark_size = 0x35a4e901, mark_far = 0x51c3d203, mark_new = 0x6db1c605;
+/*
+ * In scan mode: an object's size, which alignments divide, so that there may be arrays; where new
+ * members lie, where the old ones behind them begin.
+ */
+static const HOST_WIDE_INT mark_size = 0x35a4e900, mark_far = 0x51c3d203, mark_new = 0x6db1c605;
 /* What is computed from a mark is that close to it. */
 static const HOST_WIDE_INT near_by = 1 << 20;
 /* Cells are aligned to so many bytes. */
@@ -69,6 +72,7 @@ struct shadowed {
 static std::vector<shadowed> all;
 static std::set<tree> looked_into;
 static std::set<tree> saved; /* SAVE_EXPRs that were seen in this function */
+static std::set<tree> made;  /* members of cells, in expressions that occur in two places */
 static std::set<std::string> told;
 static bool scan, in_c;
 static FILE *facts;
@@ -549,6 +553,7 @@ static tree cell_of(shadowed &s, tree ref, tree pointer)
 	at = build3(COMPONENT_REF, TREE_TYPE(ref), cell, s.cells[TREE_OPERAND(ref, 1)], NULL_TREE);
 	TREE_THIS_VOLATILE(at) = TREE_THIS_VOLATILE(ref);
 	TREE_SIDE_EFFECTS(at) = TREE_SIDE_EFFECTS(ref);
+	made.insert(at);
 	return at;
 }
 
@@ -559,24 +564,38 @@ static shadowed *holder_of(tree part)
 						: NULL;
 }
 
+/* A variable that is there from the start to the end, once: its cell is never another object's. */
+static bool is_lasting(tree decl)
+{
+	return VAR_P(decl) && (TREE_STATIC(decl) || DECL_EXTERNAL(decl)) &&
+	       !DECL_THREAD_LOCAL_P(decl);
+}
+
 /* A member of one of ours; true: all below it was seen. */
 static bool visit_member(tree *tp)
 {
-	tree ref = *tp, object = TREE_OPERAND(ref, 0);
+	tree ref = *tp, object = TREE_OPERAND(ref, 0), pointer = NULL_TREE;
 	shadowed *s = shadowed_of(TREE_TYPE(object));
 
 	if (!s)
 		return false;
-	if (TREE_CODE(object) != INDIRECT_REF) {
+	if (TREE_CODE(object) == INDIRECT_REF) {
+		go_into(&TREE_OPERAND(object, 0));
+		pointer = TREE_OPERAND(object, 0);
+	} else if (!is_lasting(object)) {
 		refuse(*s, "an object isn't reached by a pointer");
 		return false;
 	}
-	go_into(&TREE_OPERAND(object, 0));
 	if (!s->cells.count(TREE_OPERAND(ref, 1)))
 		return true;
 	note_use(*s);
-	if (!scan)
-		*tp = cell_of(*s, ref, TREE_OPERAND(object, 0));
+	if (scan)
+		return true;
+	if (!pointer) {
+		TREE_ADDRESSABLE(object) = 1;
+		pointer = build_fold_addr_expr(object);
+	}
+	*tp = cell_of(*s, ref, pointer);
 	return true;
 }
 
@@ -773,7 +792,7 @@ static tree visit(tree *tp, int *walk, void *)
 		check_values(t);
 		break;
 	case COMPONENT_REF:
-		done = visit_member(tp);
+		done = made.count(t) || visit_member(tp);
 		break;
 	case ADDR_EXPR:
 		done = visit_address(t);
@@ -816,15 +835,36 @@ static tree visit(tree *tp, int *walk, void *)
 	return NULL_TREE;
 }
 
+/* An object that is a variable with a value: no new member may be given one. */
+static void visit_value(shadowed &s, tree values)
+{
+	unsigned HOST_WIDE_INT i;
+	tree index, value;
+
+	FOR_EACH_CONSTRUCTOR_ELT (CONSTRUCTOR_ELTS(values), i, index, value) {
+		if (s.cells.count(index))
+			refuse(s, std::string("the new member '") + text_of(DECL_NAME(index)) +
+					  "' of a variable is given a value");
+		go_into(&CONSTRUCTOR_ELT(values, i)->value);
+	}
+}
+
 static void on_declaration(void *event, void *)
 {
-	tree decl = (tree)event;
+	tree decl = (tree)event, initial;
 	shadowed *s;
 
 	if (!decl || decl == error_mark_node || TREE_CODE(decl) != VAR_DECL)
 		return;
 	here = DECL_SOURCE_LOCATION(decl);
 	s = element_of(TREE_TYPE(decl));
+	initial = DECL_INITIAL(decl);
+	if (s && shadowed_of(TREE_TYPE(decl)) && is_lasting(decl)) {
+		if (scan && initial && initial != error_mark_node &&
+		    TREE_CODE(initial) == CONSTRUCTOR)
+			visit_value(*s, initial);
+		return;
+	}
 	if (s)
 		refuse(*s, std::string("'") + text_of(DECL_NAME(decl)) +
 				   "' is an object that isn't allocated");
@@ -832,7 +872,7 @@ static void on_declaration(void *event, void *)
 		return;
 	if (TYPE_SIZE_UNIT(TREE_TYPE(decl)))
 		check_number(TYPE_SIZE_UNIT(TREE_TYPE(decl)));
-	if (DECL_INITIAL(decl) && DECL_INITIAL(decl) != error_mark_node && TREE_STATIC(decl))
+	if (initial && initial != error_mark_node && TREE_STATIC(decl))
 		go_into(&DECL_INITIAL(decl));
 }
 
@@ -864,6 +904,7 @@ static void on_function(void *event, void *)
 			refuse(*s, "an object is copied, given or taken as a whole");
 	}
 	saved.clear();
+	made.clear();
 	go_into(&DECL_SAVED_TREE(fn));
 }
 

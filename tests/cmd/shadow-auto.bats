@@ -150,6 +150,39 @@ export COPIES='s/^KEPT static long conn_touch/KEPT static void copy(struct conn 
 	s/conn_free(all\[id\]);/struct conn kept;\n		copy(\&kept, all[id]);\n&/
 	s/^		snprintf(reply, size, "%s", old/		copy(all[id], \&kept);\n&/'
 
+@test "an object that is a variable of the program has a cell, too" {
+	local tree=$BATS_TEST_TMPDIR/variable
+	mkdir "$tree"
+	cp -r "$FIXTURE/tree" "$tree"
+	sed -i 's/^KEPT static long conn_touch/static struct conn one = { .hits = 40 };\n&/
+		s/^	conn->hits++;/&\n	one.hits++;/; s/return conn->hits;/return conn->hits + 100 * one.hits;/' "$tree/tree/target.c"
+	make -s -B -C "$tree/tree"
+	FIXTURE=$tree
+	changed "$MEMBERS; s/^	one.hits++;/&\n	one.extra++;\n	conn->marks[2] += 2;/
+		s/return conn->hits + 100/return conn->marks[2] * 10000 + one.extra * 1000000 + conn->hits + 100/
+		s/^	if (!strcmp(word, \"clear\"))/	if (!strcmp(word, \"zero\"))\n		memset(\&one, 0, sizeof(one));\n&/" --shadow=auto
+	expect_status 0
+	expect_message "'struct conn' keeps its form, with 'extra marks' in a shadow variable"
+	fixture_start
+	expect_answer 'touch 1' 4101
+	apply
+	expect_status 0
+	expect_answer 'touch 1' 1024202
+	expect_answer 'touch 2' 2024301
+	expect_answer 'touch 1' 3044403
+	expect_answer 'zero 3' 4
+	expect_answer 'touch 1' 1060104
+	undo
+	expect_status 0
+	expect_answer 'touch 1' 205
+	apply
+	expect_status 0
+	expect_answer 'touch 1' 1020306
+	undo
+	expect_status 0
+	expect_fine
+}
+
 @test "objects that are copied: the member goes where there is room, and lies in the object" {
 	changed "$ROOMY; $COPIES" --shadow=auto
 	expect_status 0
@@ -207,11 +240,11 @@ export COPIES='s/^KEPT static long conn_touch/KEPT static void copy(struct conn 
 }
 
 @test "a member where there is room: values in the order of the declarations are refused, the first ones aren't" {
-	local uses='s/return conn->hits/return one.id + conn->hits/; s/^KEPT static long conn_touch/static struct conn one ='
-	changed "$ROOMY; $uses { 7 };\n&/" --shadow=auto
+	local uses='s/return conn->hits/return two[1].id + conn->hits/; s/^KEPT static long conn_touch/static struct conn two[2] ='
+	changed "$ROOMY; $uses { { 7 }, { 8 } };\n&/" --shadow=auto
 	expect_status 0
-	expect_message "\(target.c:[0-9]+ 'one' is an object that isn't allocated\)"
-	changed "$ROOMY; $uses { 7, 8 };\n&/" --shadow=auto
+	expect_message "\(target.c:[0-9]+ 'two' is an object that isn't allocated\)"
+	changed "$ROOMY; $uses { { 7, 8 } };\n&/" --shadow=auto
 	expect_status 1
 	expect_one_message
 	expect_message "'struct conn' can't keep its form.*: an object's members are given values in the order of their declarations"
@@ -292,7 +325,13 @@ refused() {
 
 @test "refused: objects that aren't on the heap by themselves, wide alignment" {
 	local touch='s/^KEPT static long conn_touch/'
-	refused "$touch"'static struct conn one;\n&/' "'one' is an object that isn't allocated"
+	refused "$touch"'KEPT static long here(int n) { struct conn one; one.hits = n; return conn_sum(\&one); }\n&/' \
+		"'one' is an object that isn't allocated"
+	refused "$touch"'static __thread struct conn one;\n&/' "'one' is an object that isn't allocated"
+	refused "$touch"'static struct conn two[2];\n&/' "'two' is an object that isn't allocated"
+	refused "$touch"'static struct conn one = { 7, 8 };\n&/' "the new member 'extra' of a variable is given a value"
+	refused "$touch"'static struct conn one;\nKEPT static void keep(struct conn *a) { one = *a; }\n&/' \
+		'an object is copied, given or taken as a whole'
 	refused "$touch"'struct two { struct conn a, b; };\n&/' "an object is a part of 'two'"
 	refused 's/^	long extra;/	long extra __attribute__((aligned(32)));/' "the new member 'extra' has no size, or is aligned to more than 16 bytes"
 }

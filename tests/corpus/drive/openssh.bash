@@ -106,10 +106,10 @@ is_taken_for_longer() {
 			-lopenbsd-compat \$(GSSLIBS) \$(LIBS) \$(CHANNELLIBS)" \
 			"$claims" 2>"$room/claims.log" || return
 	fi
-	"$claims" -v -F /dev/null -p "$PORT" -i "$room/other" -o IdentitiesOnly=yes -o BatchMode=yes \
+	[[ $("$claims" -v -F /dev/null -p "$PORT" -i "$room/other" -o IdentitiesOnly=yes -o BatchMode=yes \
 		-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o IdentityAgent=none \
-		-o PubkeyAcceptedAlgorithms=+ecdsa-sha2-nistp256 "$(id -un)@127.0.0.1" true 2>&1 |
-		grep -F 'Server accepts key' >/dev/null
+		-o PubkeyAcceptedAlgorithms=+ecdsa-sha2-nistp256 "$(id -un)@127.0.0.1" true 2>&1) == \
+		*'Server accepts key'* ]]
 }
 
 # is_loaded COMMAND... - does the command execute probe.so? That is a library that lacks the
@@ -158,6 +158,6 @@ behaves() {
 		is_loaded add_remotely "$(realpath "$room")/probe.so" && echo old || echo new ;;
 	CVE-2023-38408-3.patch)
 		is_loaded is_refused_library "$room/probe.so" && echo old || echo new ;;
-	CVE-2026-35387.patch) is_taken_for_longer && echo old || echo new ;;
+	CVE-2026-35387.patch) is_taken_for_longer && echo old || { [[ -e $room/claims ]] && echo new; } ;;
 	esac
 }
