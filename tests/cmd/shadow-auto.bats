@@ -154,7 +154,7 @@ export COPIES='s/^KEPT static long conn_touch/KEPT static void copy(struct conn 
 	local tree=$BATS_TEST_TMPDIR/variable
 	mkdir "$tree"
 	cp -r "$FIXTURE/tree" "$tree"
-	sed -i 's/^KEPT static long conn_touch/static struct conn one = { .hits = 40 };\n&/
+	sed -i 's/^KEPT static long conn_touch/static struct conn one = { .hits = 40 };\nKEPT int flags(void) { return 0x48000000 | (int)0x80000000; }\n&/
 		s/^	conn->hits++;/&\n	one.hits++;/; s/return conn->hits;/return conn->hits + 100 * one.hits;/' "$tree/tree/target.c"
 	make -s -B -C "$tree/tree"
 	FIXTURE=$tree

@@ -191,7 +191,7 @@ walk() {
 	while read -r patch option; do
 		if grep -qxF -e "$patch" <<<"$wanted"; then
 			echo "$package $patch" >&2
-			# Not from the list: ssh reads what there is, and the fixes behind it were passed by.
+			# ssh reads what there is to be read: the list of the fixes behind this one.
 			at_fix "$package" "$patch" "$option" </dev/null
 		fi
 		change_tree "$package" "$patch" "$option" || true

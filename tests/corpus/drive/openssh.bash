@@ -158,6 +158,11 @@ behaves() {
 		is_loaded add_remotely "$(realpath "$room")/probe.so" && echo old || echo new ;;
 	CVE-2023-38408-3.patch)
 		is_loaded is_refused_library "$room/probe.so" && echo old || echo new ;;
-	CVE-2026-35387.patch) is_taken_for_longer && echo old || { [[ -e $room/claims ]] && echo new; } ;;
+	CVE-2026-35387.patch)
+		if is_taken_for_longer; then
+			echo old
+		elif [[ -e $room/claims ]]; then
+			echo new
+		fi ;;
 	esac
 }
