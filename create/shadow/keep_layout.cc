@@ -76,6 +76,7 @@ static std::set<tree> saved; /* SAVE_EXPRs that were seen in this function */
 static std::set<tree> made;  /* members of cells, in expressions that occur in two places */
 static std::set<std::string> told;
 static bool scan, in_c;
+static bool in_value; /* within what a variable holds from the start on */
 static FILE *facts;
 static location_t here;
 
@@ -590,7 +591,9 @@ static bool visit_member(tree *tp)
 	if (!s->cells.count(TREE_OPERAND(ref, 1)))
 		return true;
 	note_use(*s);
-	if (scan)
+	if (in_value)
+		refuse(*s, "a variable holds the address of a new member from the start on");
+	if (scan || in_value)
 		return true;
 	if (!pointer) {
 		TREE_ADDRESSABLE(object) = 1;
@@ -725,6 +728,18 @@ static bool visit_clear(tree *tp, shadowed &s, const std::string &name)
 	return true;
 }
 
+/* What a variable holds from the start on, or at the beginning of its function. */
+static void visit_first_value(tree decl)
+{
+	bool outer = in_value;
+
+	if (!DECL_INITIAL(decl) || DECL_INITIAL(decl) == error_mark_node)
+		return;
+	in_value = TREE_STATIC(decl);
+	go_into(&DECL_INITIAL(decl));
+	in_value = outer;
+}
+
 /* A call that gets an object as a mere address; true: all below was seen. */
 static bool visit_given(tree *tp, shadowed &s)
 {
@@ -792,6 +807,9 @@ static tree visit(tree *tp, int *walk, void *)
 	case CONSTRUCTOR:
 		check_values(t);
 		break;
+	case COMPOUND_LITERAL_EXPR:
+		visit_first_value(COMPOUND_LITERAL_EXPR_DECL(t));
+		break;
 	case COMPONENT_REF:
 		done = made.count(t) || visit_member(tp);
 		break;
@@ -846,7 +864,9 @@ static void visit_value(shadowed &s, tree values)
 		if (s.cells.count(index))
 			refuse(s, std::string("the new member '") + text_of(DECL_NAME(index)) +
 					  "' of a variable is given a value");
+		in_value = true;
 		go_into(&CONSTRUCTOR_ELT(values, i)->value);
+		in_value = false;
 	}
 }
 
@@ -873,8 +893,8 @@ static void on_declaration(void *event, void *)
 		return;
 	if (TYPE_SIZE_UNIT(TREE_TYPE(decl)))
 		check_number(TYPE_SIZE_UNIT(TREE_TYPE(decl)));
-	if (initial && initial != error_mark_node && TREE_STATIC(decl))
-		go_into(&DECL_INITIAL(decl));
+	if (TREE_STATIC(decl))
+		visit_first_value(decl);
 }
 
 /* The functions for cells come first in the source. */

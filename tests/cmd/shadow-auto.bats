@@ -330,6 +330,12 @@ refused() {
 	refused "$touch"'static __thread struct conn one;\n&/' "'one' is an object that isn't allocated"
 	refused "$touch"'static struct conn two[2];\n&/' "'two' is an object that isn't allocated"
 	refused "$touch"'static struct conn one = { 7, 8 };\n&/' "the new member 'extra' of a variable is given a value"
+	refused "$touch"'static struct conn one;\nlong *const at = \&one.extra;\n&/' \
+		'a variable holds the address of a new member from the start on'
+	refused "$touch"'static struct conn one;\nlong **at = (long *[]){ 0, \&one.extra };\n&/' \
+		'a variable holds the address of a new member from the start on'
+	refused "$touch"'void elsewhere(const long *);\nKEPT static void sizes(void) { elsewhere((long[]){ sizeof(struct conn) }); }\n&/' \
+		'the size of an object is used for more than to make or clear one'
 	refused "$touch"'static struct conn one;\nKEPT static void keep(struct conn *a) { one = *a; }\n&/' \
 		'an object is copied, given or taken as a whole'
 	refused "$touch"'struct two { struct conn a, b; };\n&/' "an object is a part of 'two'"

@@ -20,9 +20,11 @@ start() {
 
 # answers_with LINE STATUS [PATH] - a request with one header more
 answers_with() {
-	local line
+	local line request=$'Host: h\r\n'"${1:+$1$'\r\n'}"$'Connection: close\r\n\r'
 	exec 5<>"/dev/tcp/127.0.0.1/$PORT" || return
-	printf 'GET %s HTTP/1.1\r\nHost: h\r\n%sConnection: close\r\n\r\n' "${3:-/}" "${1:+$1$'\r\n'}" >&5
+	# At once, by another process: a bad first line may be answered, and the connection closed,
+	# before the next one is written. The last line feed is the here-string's.
+	cat <<<"GET ${3:-/} HTTP/1.1"$'\r\n'"$request" >&5
 	read -r -t 20 line <&5
 	exec 5>&-
 	[[ $line == *" $2 "* ]]
