@@ -28,6 +28,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "machine/child_output.h"
+#include "thread/thread.h"
 #include "proc/ending.h"
 
 /* Each holds a program's code and its symbols. */
@@ -114,6 +115,7 @@ static bool begin(struct crew *crew, struct uspl_err *err)
 {
 	struct child child = { .pidfd = -1, .active = true };
 	pid_t starter = getpid();
+	int status;
 
 	for (size_t i = 0; i < CHILDREN_MAX && !child.printed; i++) {
 		child.printed = &crew->shared->printed[i];
@@ -133,7 +135,9 @@ static bool begin(struct crew *crew, struct uspl_err *err)
 			raise(SIGTERM);
 		if (!child_output_enter(&child.output))
 			_exit(USPL_STATUS_FAILED);
-		_exit(work_on(crew, &child));
+		status = work_on(crew, &child);
+		thread_end_left();
+		_exit(status);
 	}
 	if (child.pid > 0 && ending_open(child.pid, &child.pidfd, NULL) == 0) {
 		child.looked_at = clock_now_ns();

@@ -46,7 +46,8 @@ jobs_of() {
 		for path in tests/unit/*_test.c; do
 			name=$(basename "$path" .c)
 			echo "unit/$name $USPL_BUILD/tests/$name"
-		done ;;
+		done
+		echo "unit/fuzz_seeds tests/fuzz/replay.sh" ;;
 	cmd | real | stock)
 		for path in tests/"$1"/*.bats; do
 			sampled "$(basename "$path" .bats)" "$path" || continue

@@ -34,6 +34,9 @@ void *vec_push_(void **items, size_t *n, size_t *cap, size_t size);
 
 #define vec_for_each(v, it) for (it = (v)->items; (v)->n && it < (v)->items + (v)->n; it++)
 
+/* Behind the last item. An empty list may have no memory, and to add 0 to NULL is undefined. */
+#define vec_end(v) ((v)->n ? (v)->items + (v)->n : (v)->items)
+
 /*
  * The index of the first item, called `it`, of which `before` isn't true; n if there is none. Those
  * of which it is true come first.

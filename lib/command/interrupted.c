@@ -213,6 +213,15 @@ int interrupted_complete(struct proc *proc, const module_vec *modules, region_ve
 				     id);
 			return rc;
 		}
+		/* The switch is made, and its end failed for a reason that may pass: -v says it. */
+		if (region_is_interrupted(left)) {
+			uspl_fail(err, USPL_E_UNSTOPPABLE,
+				  "the update '%s' has been left in the middle of its switch, and "
+				  "not all of its entries and records can be written now",
+				  id);
+			uspl_hint(err, "try again later; -v says what stands in the way");
+			return -USPL_E_UNSTOPPABLE;
+		}
 		on = left->state == USPL_REGION_APPLIED;
 		if (on && journal_note(left, &why) != 0)
 			log_info("journal", "%s", why.msg);

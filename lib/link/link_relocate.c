@@ -94,7 +94,7 @@ static int relocate(const struct link *link, const struct objsec *sec, const str
 
 static int relocate_section(const struct link *link, const struct objsec *sec, struct uspl_err *err)
 {
-	const struct objrel *rel, *other, *last = sec->rels.items + sec->rels.n;
+	const struct objrel *rel, *other, *last = vec_end(&sec->rels);
 	uint64_t swallow = 0, ignored = 0, end;
 
 	if (!link_is_loaded(link, sec))

@@ -112,7 +112,7 @@ static struct inactive_word *last_if_same(const struct inactive_scan *scan,
 					  const struct inactive_word *word)
 {
 	const struct inactive *inactive = scan->inactive;
-	struct inactive_word *last = inactive->words.items + inactive->words.n;
+	struct inactive_word *last = vec_end(&inactive->words);
 
 	if (!inactive->words.n || last[-1].place / NEAR != word->place / NEAR ||
 	    last[-1].start != word->start ||

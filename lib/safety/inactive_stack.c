@@ -66,8 +66,7 @@ static struct inactive_word *word_from(const struct inactive *inactive, taddr ad
 /* A thread will return to pc from that place on a stack. */
 static void mark(const struct inactive *inactive, taddr slot, taddr pc)
 {
-	struct inactive_word *word = word_from(inactive, slot),
-			     *end = inactive->words.items + inactive->words.n;
+	struct inactive_word *word = word_from(inactive, slot), *end = vec_end(&inactive->words);
 
 	for (; word && word < end && word->place == slot; word++)
 		if (word->pc == pc) {
@@ -103,8 +102,7 @@ static bool visit(void *ctx, const struct unwind_frame *frame)
  */
 static void mark_all(const struct inactive *inactive, taddr from, taddr to)
 {
-	struct inactive_word *word = word_from(inactive, from),
-			     *end = inactive->words.items + inactive->words.n;
+	struct inactive_word *word = word_from(inactive, from), *end = vec_end(&inactive->words);
 
 	for (; word && word < end && word->place < to; word++)
 		if (!word->live && !unwinder_is_runtime(inactive->safety->unwinder, word->pc)) {

@@ -105,10 +105,35 @@ static bool take_old_bytes(const struct transition *t, struct region *region)
 	return changed;
 }
 
+/*
+ * Where an entry has not become direct (no thread of the process could make the store), its
+ * trampoline still decides, and knows the jump of a replaced update as what was there before.
+ */
+static int require_direct(const struct transition *t, const struct region *region,
+			  struct uspl_err *err)
+{
+	const struct region_site *site;
+	const struct region *by;
+
+	vec_for_each (&region->sites, site)
+		if (!region_site_is_short(site) &&
+		    find_site(t->replaced, t->n_replaced, region_site_entry(site), false, &by) &&
+		    trampolines_entry_form(t->proc, region, site) != ENTRY_DIRECT)
+			return uspl_fail(err, USPL_E_SYSTEM,
+					 "the entry of '%s' keeps the way through its trampoline",
+					 site->name);
+	return 0;
+}
+
 int replaced_settle(const struct transition *t, struct uspl_err *err)
 {
 	int rc;
 
+	for (size_t i = 0; i < t->n_regions; i++) {
+		rc = require_direct(t, t->regions[i], err);
+		if (rc)
+			return rc;
+	}
 	for (size_t i = 0; i < t->n_regions; i++) {
 		rc = take_old_bytes(t, t->regions[i])
 			     ? region_write_record(t->proc, t->regions[i], err)

@@ -11,6 +11,10 @@
  *  - the records of all change in an order that tells the next command, whatever dies when, what is
  *    left to do: as long as the new update's says SWITCHING_ON and a replaced one's APPLIED the
  *    switch may be half done, and is completed.
+ *
+ * And one for the new update's trampolines: each has the jump of the newest replaced update for
+ * what was at the entry. So none may be in use when the records follow, and the new update can't
+ * go off by way of them (trampoline_is_other).
  */
 #ifndef USPL_SWITCH_REPLACED_H
 #define USPL_SWITCH_REPLACED_H
@@ -28,7 +32,8 @@ int replaced_add_sites(const struct transition *t, struct site_plan *plan,
 int replaced_refuse_back(const struct transition *t, struct uspl_err *err) uspl_must_check;
 /*
  * After the switch: the new update's sites get the old bytes of before the replaced ones, these are
- * UNDONE, and the new one is APPLIED, in this order.
+ * UNDONE, and the new one is APPLIED, in this order. USPL_E_SYSTEM, with all left as it is, if an
+ * entry still leads by way of its trampoline.
  */
 int replaced_settle(const struct transition *t, struct uspl_err *err) uspl_must_check;
 

@@ -247,14 +247,15 @@ int stopless_finalize(struct stopless *stopless, struct uspl_err *err)
 		return rc;
 	rc = arm_entries(stopless, entry_of(stopless_value_to(stopless)), &why);
 	/*
-	 * The way through the trampolines leads to the new code, too. Old code has to be restored.
+	 * The way through the trampolines leads to the new code, too. Old code has to be restored,
+	 * and a trampoline that would lead back to replaced code is to be left for good.
 	 */
-	if (rc && on)
-		log_info("stopless", "entries keep the way through the trampolines: %s", why.msg);
-	else if (rc)
+	if (rc && (!on || stopless->t->n_replaced)) {
 		*err = why;
-	if (rc && !on)
 		return rc;
+	}
+	if (rc)
+		log_info("stopless", "entries keep the way through the trampolines: %s", why.msg);
 	/* With replaced updates the records follow in their order (replaced.h). */
 	if (stopless->t->n_replaced)
 		return 0;

@@ -111,10 +111,10 @@ static bool plan_store(struct region_site *site, const uint8_t *old, size_t len)
 }
 
 /* The bytes at the entry as they were: those behind the jump are still there. */
-static int read_old(const struct trampolines *trampolines, const struct region_site *site,
+static int read_old(const struct proc *proc, const struct region_site *site,
 		    uint8_t old[TRAMPOLINE_OLD_MAX], size_t *ret_len, struct uspl_err *err)
 {
-	size_t len = proc_read_some(trampolines->punned.proc, site->addr, old, TRAMPOLINE_OLD_MAX);
+	size_t len = proc_read_some(proc, site->addr, old, TRAMPOLINE_OLD_MAX);
 
 	if (len < site->len)
 		return uspl_fail(err, USPL_E_SYSTEM, "'%s' can't be read", site->name);
@@ -130,30 +130,50 @@ int trampolines_open(struct trampolines *trampolines, const struct proc *proc,
 	return punned_open(&trampolines->punned, proc, modules, err);
 }
 
+static int encode(const struct proc *proc, const struct region *region,
+		  const struct region_site *site, uint8_t ret[TRAMPOLINE_LEN_MAX],
+		  struct uspl_err *err)
+{
+	uint8_t old[TRAMPOLINE_OLD_MAX];
+	struct trampoline_code code = {
+		.at = trampoline_address(region, site),
+		.selector = region->selector,
+		.entry = site->addr,
+		/* Of an update that is only planned it isn't known where its functions will be. */
+		.new_addr = site->new_addr ? site->new_addr : region->text,
+		.old = old,
+		.by_thread = region->by_thread,
+	};
+	int rc = read_old(proc, site, old, &code.old_len, err);
+
+	return rc ? rc : trampoline_encode(&code, ret, err);
+}
+
 int trampolines_add(struct trampolines *trampolines, struct region_site *site, struct uspl_err *err)
 {
 	struct trampoline *trampoline = vec_push(&trampolines->items);
-	uint8_t old[TRAMPOLINE_OLD_MAX];
-	/* Where an update is only planned it isn't known yet where its functions will lie. */
-	taddr new_addr = site->new_addr ? site->new_addr : trampolines->region->text;
-	struct trampoline_code code = { .at = trampoline_address(trampolines->region, site),
-					.selector = trampolines->region->selector,
-					.entry = site->addr,
-					.new_addr = new_addr,
-					.old = old,
-					.by_thread = trampolines->region->by_thread };
 	int rc;
 
 	if (!trampoline)
 		return uspl_fail_nomem(err);
 	trampoline->site = site;
-	rc = read_old(trampolines, site, old, &code.old_len, err);
-	if (rc)
-		return rc;
-	rc = trampoline_encode(&code, trampoline->code, err);
+	rc = encode(trampolines->punned.proc, trampolines->region, site, trampoline->code, err);
 	if (rc)
 		uspl_context(err, "'%s' can't have a trampoline", site->name);
 	return rc;
+}
+
+bool trampoline_is_other(const struct proc *proc, const struct region *region,
+			 const struct region_site *site)
+{
+	static const uint8_t empty[TRAMPOLINE_LEN_MAX];
+	uint8_t have[TRAMPOLINE_LEN_MAX], want[TRAMPOLINE_LEN_MAX];
+	size_t len = trampoline_len(region->by_thread);
+
+	if (proc_read_some(proc, trampoline_address(region, site), have, len) != len ||
+	    !memcmp(have, empty, len))
+		return false;
+	return encode(proc, region, site, want, NULL) != 0 || memcmp(have, want, len) != 0;
 }
 
 /* How the site's entry comes to lead to its trampoline. */
@@ -163,7 +183,7 @@ static int plan_entry(struct trampolines *trampolines, struct region_site *site,
 	uint8_t old[TRAMPOLINE_OLD_MAX], bytes[USPL_SITE_BYTES_MAX];
 	taddr punned;
 	size_t old_len = 0;
-	int rc = read_old(trampolines, site, old, &old_len, err);
+	int rc = read_old(trampolines->punned.proc, site, old, &old_len, err);
 
 	if (rc)
 		return rc;

@@ -99,6 +99,13 @@ void trampolines_release(struct trampolines *trampolines);
 /* Where the site's trampoline lies. */
 taddr trampoline_address(const struct region *region, const struct region_site *site);
 /*
+ * True if the site's trampoline leads to another old code than the one that the site says: to that
+ * of an update whose place this one has taken. It can't be used any more, and the stop-all way is
+ * taken, which has to find no thread in it.
+ */
+bool trampoline_is_other(const struct proc *proc, const struct region *region,
+			 const struct region_site *site);
+/*
  * A jump to a trampoline, in the bytes of a function's entry, becomes the jump to where the
  * trampoline leads. For an entry that is moved while no tool switches: its trampoline would not be
  * known in the new place.

@@ -26,6 +26,10 @@ static int guard_own(struct safety *safety, const struct region *region,
 
 	if (!region->trampolines)
 		return to_old ? 0 : guard_punned(safety, site, site, err);
+	/* A thread that hasn't read the selector yet would go to what that was the way to. */
+	if (trampoline_is_other(safety->proc, region, site))
+		return safety_add(safety, site->name, at, trampoline_len(region->by_thread), false,
+				  err);
 	for (size_t i = 0; i < TRAMPOLINE_N_PARTS; i++) {
 		rc = safety_add(safety, site->name, at + parts[i].start,
 				(uint64_t)(parts[i].end - parts[i].start), false, err);

@@ -127,13 +127,26 @@ static void note_late(const struct stop *stop, pid_t tid)
 		*thread = (struct late_thread){ .tid = tid, .by_ns = by_ns };
 }
 
+/* True if a thread that was asked has stopped by now, or does so when its turn comes. */
+static bool is_asked_about(const struct stop *stop)
+{
+	const struct thread *thread;
+
+	vec_for_each (&stop->threads, thread)
+		if (thread->state == THREAD_ASKED && thread_is_about(stop->proc, thread->tid))
+			return true;
+	return false;
+}
+
 /*
  * Lets those that were asked to stop go on when they have: else they would stop later, with no
- * tracer to let them go, and calls that they are in would end with EINTR.
+ * tracer to let them go, and calls that they are in would end with EINTR. ends: the tracer does,
+ * right after this.
  */
-static void release_asked(struct stop *stop, int64_t until, bool is_late)
+static void release_asked(struct stop *stop, int64_t until, bool is_late, bool ends)
 {
 	const struct timespec pause = { 0, LOOK_NS };
+	int64_t at_last = clock_now_ns() + THREAD_END_NS;
 	struct thread *thread;
 	bool first = true;
 	sigset_t child;
@@ -157,7 +170,8 @@ static void release_asked(struct stop *stop, int64_t until, bool is_late)
 				note_late(stop, thread->tid);
 		}
 		first = false;
-		if (!stop->stuck || now >= until)
+		if (!stop->stuck ||
+		    (now >= until && !(ends && now < at_last && is_asked_about(stop))))
 			return;
 		sigtimedwait(&child, NULL, &pause);
 		reap_now();
@@ -172,10 +186,11 @@ static void abandon(struct stop *stop)
 	int64_t until = proc_deadline(stop->proc, LAST_WAIT_NS);
 	struct thread *thread;
 
-	release_asked(stop, until, true);
+	release_asked(stop, until, true, false);
 	vec_for_each (&stop->threads, thread)
 		thread_interrupt(thread);
-	release_asked(stop, until, false);
+	/* Those that the main thread leaves behind are waited for in the end. */
+	release_asked(stop, until, false, !thread_can_leave_behind());
 	vec_for_each (&stop->threads, thread)
 		if (thread->state == THREAD_ASKED)
 			thread_leave_behind(stop->proc, thread);
@@ -490,8 +505,14 @@ void stop_leave(struct stop *stop)
 
 void stop_end(struct stop *stop)
 {
+	struct thread *thread;
+
 	stop_go(stop);
-	release_asked(stop, proc_deadline(stop->proc, LAST_WAIT_NS), true);
+	/* A thread that leaves its call stops once more, for that to be mended. */
+	vec_for_each (&stop->threads, thread)
+		if (thread->state == THREAD_SEIZED && thread->leaving)
+			thread->state = THREAD_ASKED;
+	release_asked(stop, proc_deadline(stop->proc, LAST_WAIT_NS), true, true);
 	vec_release(&stop->threads);
 	timeouts_release(&stop->timeouts);
 	relax(stop);

@@ -89,7 +89,8 @@ bool stop_is_last(const struct thread *thread);
 /*
  * Lets all threads go on and detaches from them. A thread that was asked to stop and hasn't is
  * waited for then, until the command's --wait is over; if that doesn't help it is `stuck`, and let
- * go when this process ends.
+ * go when this process ends (thread_end_left), or else, where this isn't the main thread, waited
+ * for as long as that would.
  */
 void stop_leave(struct stop *stop);
 /*

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -231,6 +232,12 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
  * (tracer_thread.h).
  */
 static VEC(struct left_thread) left_behind;
+static bool at_exit; /* the end of the process waits for them */
+
+bool thread_can_leave_behind(void)
+{
+	return getpid() == syscall(SYS_gettid);
+}
 
 void thread_leave_behind(const struct proc *proc, const struct thread *thread)
 {
@@ -239,33 +246,73 @@ void thread_leave_behind(const struct proc *proc, const struct thread *thread)
 	vec_for_each (&left_behind, left)
 		if (left->tid == thread->tid)
 			return;
-	left = getpid() == syscall(SYS_gettid) ? vec_push(&left_behind) : NULL;
-	if (left)
-		*left = (struct left_thread){ proc->pid, thread->tid };
+	left = thread_can_leave_behind() ? vec_push(&left_behind) : NULL;
+	if (!left)
+		return;
+	*left = (struct left_thread){ proc->pid, thread->tid };
+	if (!at_exit)
+		at_exit = atexit(thread_end_left) == 0;
+}
+
+/* Lets those go that have stopped. None should stand still for another one. */
+static bool release_left(void)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < left_behind.n; i++) {
+		const struct left_thread left = left_behind.items[i];
+		const struct proc proc = { .pid = left.pid, .tid = left.tid, .mem_fd = -1 };
+		struct thread thread = { .tid = left.tid, .state = THREAD_ASKED };
+
+		if (thread_wait(&proc, &thread, 0, NULL) == 0)
+			thread_release(&proc, &thread);
+		else
+			left_behind.items[n++] = left;
+	}
+	left_behind.n = n;
+	return !n;
 }
 
 void thread_fetch_left(int64_t deadline)
 {
 	static const struct timespec pause = { 0, LEFT_PAUSE_NS };
 
-	for (;; nanosleep(&pause, NULL)) {
-		size_t n = 0;
+	while (!release_left() && clock_now_ns() < deadline && !cancel_pending())
+		nanosleep(&pause, NULL);
+}
 
-		/* None should stand still for another one. */
-		for (size_t i = 0; i < left_behind.n; i++) {
-			const struct left_thread left = left_behind.items[i];
-			const struct proc proc = { .pid = left.pid, .tid = left.tid, .mem_fd = -1 };
-			struct thread thread = { .tid = left.tid, .state = THREAD_ASKED };
+bool thread_is_about(const struct proc *proc, pid_t tid)
+{
+	char state = task_state(proc, tid);
 
-			if (thread_wait(&proc, &thread, 0, NULL) == 0)
-				thread_release(&proc, &thread);
-			else
-				left_behind.items[n++] = left;
-		}
-		left_behind.n = n;
-		if (!n || clock_now_ns() >= deadline || cancel_pending())
-			return;
+	return state == 'R' || state == 't';
+}
+
+static bool is_left_about(void)
+{
+	const struct left_thread *left;
+
+	vec_for_each (&left_behind, left) {
+		const struct proc proc = { .pid = left->pid, .tid = left->tid, .mem_fd = -1 };
+
+		if (thread_is_about(&proc, left->tid))
+			return true;
 	}
+	return false;
+}
+
+void thread_end_left(void)
+{
+	static const struct timespec pause = { 0, LEFT_PAUSE_NS };
+	int64_t until = clock_now_ns() + THREAD_END_NS;
+
+	if (release_left())
+		return;
+	log_info("stop", "waiting for %zu threads that were asked to stop", left_behind.n);
+	/* Whatever has ended the command: it takes another signal to end this. */
+	cancel_forget();
+	while (is_left_about() && !release_left() && clock_now_ns() < until && !cancel_pending())
+		nanosleep(&pause, NULL);
 }
 
 int thread_stop(const struct proc *proc, struct thread *thread, int64_t deadline,

@@ -40,6 +40,11 @@ enum thread_state {
  * the thread stops within that, and to be woken up takes as long as a stop.
  */
 #define THREAD_SPIN_NS 50000ll
+/*
+ * How long a tracer that ends waits, when all else is done, for threads that it has asked to stop
+ * and that only wait for their turn.
+ */
+#define THREAD_END_NS 10000000000ll
 
 struct thread {
 	pid_t tid;
@@ -98,6 +103,17 @@ int thread_wait(const struct proc *proc, struct thread *thread, int64_t deadline
  */
 void thread_leave_behind(const struct proc *proc, const struct thread *thread);
 void thread_fetch_left(int64_t deadline);
+/* True in the tool's main thread. */
+bool thread_can_leave_behind(void);
+/* True if a thread that was asked to stop has done so by now, or does when its turn comes. */
+bool thread_is_about(const struct proc *proc, pid_t tid);
+/*
+ * At the end of a process of the tool's, which exit() calls by itself, and _exit() doesn't: the
+ * same, for as long as a thread that was left behind only waits for its turn, but THREAD_END_NS at
+ * most. One that stops without a tracer, after it was asked, has its call ended with EINTR. Another
+ * ^C ends the wait, not the one that has ended the command.
+ */
+void thread_end_left(void);
 /*
  * All three: attaches, asks, and waits. A failure leaves the thread in the state that it has come
  * to.

@@ -529,6 +529,10 @@ slow_file() {
 	expect_status 1
 	expect_one_message
 	expect_message "uspl-view: pid $FORGED keeps those waiting"
+	tool uspl-trace list "$FORGED"
+	expect_status 1
+	expect_one_message
+	expect_message "uspl-trace: pid $FORGED keeps those waiting"
 	tool uspl-trace start "$TARGET" -F greet
 	expect_status 0
 	tool uspl-trace status

@@ -125,3 +125,78 @@ crash_replace() {
 	crash_replace cumulative 344 alone fail 41 fails_at
 	crash_replace full 455 alone5 fail 41 fails_at
 }
+
+# start_quiet - the same without threads of its own, so that a tool does the same each time
+start_quiet() {
+	start_fresh && put step-1 && expect_status 0 && put step-2 && expect_status 0
+}
+
+# switched_only - a replacement that can hold no thread any more when all has switched: its entries
+# keep the way through their trampolines
+switched_only() {
+	local tries=20
+	status=99
+	while [ "$status" = 99 ]; do
+		((tries-- > 0)) || fail 'it goes another way each time' || return
+		start_quiet && tool_of full && trace_calls "${TOOL[@]}" && start_quiet && tool_of full || return
+		BEFALL_REQUEST=0x4206 TIMES=1000000 inject error=EPERM \
+			"$(grep -n '^ptrace(PTRACE_SEIZE' "$TRACE" | tail -n 1 | cut -d: -f1)" "${TOOL[@]}"
+	done
+	expect_status 0 && expect_version 455 alone5 && expect_in_effect full! step-1 step-2
+}
+
+# expect_undone - after an undo the program is as it was
+expect_undone() {
+	expect_status 0 && expect_version 11 alone && expect_in_effect || return
+	[ "$(text_sum)" = "$SUM" ] || fail 'the code is not as it was' || return
+	expect_fine
+}
+
+@test "entries of a replacement can't be made direct: the next command does it" {
+	switched_only
+	put full --replace
+	expect_status 0
+	expect_in_effect full
+	take full
+	expect_undone
+}
+
+@test "entries of a replacement can't be made direct: undo does it first" {
+	switched_only
+	take full
+	expect_undone
+}
+
+@test "entries of a replacement can't be made direct, nor later: all is left as it is" {
+	switched_only
+	# No call of ptrace (101) works.
+	ASAN_OPTIONS=$NO_LEAKS run --separate-stderr timeout --kill-after=5 60 \
+		"$BATS_FILE_TMPDIR/befall" 1 101 1 1000000 -1 "$USPL_BIN/uspl-undo" full "$TARGET"
+	expect_status 1
+	expect_message 'has been left in the middle of its switch'
+	expect_version 455 alone5
+	take full
+	expect_undone
+}
+
+# A trampoline of the new update has the jump to a replaced one for what was there before.
+@test "undo waits for a thread that is at the beginning of a trampoline of a replacement" {
+	local preempt=$BATS_TEST_TMPDIR/preempt whole place worker
+	"$TARGET_CC" -o "$preempt" "$USPL_TESTS/lib/preempt.c"
+	switched_only
+	tool uspl-view --json "$TARGET"
+	whole=$(grep -o '"name":"whole","old":"[^"]*"' <<< "$output" | head -n 1 | cut -d'"' -f8)
+	place=$("$preempt" "$TARGET" "$TARGET" "$whole")
+	put full --replace
+	expect_status 0
+	expect_answer 'start 1' ''
+	worker=$(find "/proc/$TARGET/task" -mindepth 1 -maxdepth 1 ! -name "$TARGET" -printf '%f\n')
+	"$preempt" "$TARGET" "$worker" "$whole" "$place"
+	take full --wait=1
+	expect_status 1
+	expect_message "'whole' is on the stack of thread $worker"
+	kill -CONT "$TARGET"
+	take full
+	expect_undone
+	expect_answer load 'works, 0 mixed'
+}

@@ -2,12 +2,16 @@
 # seeds.sh - what drivers begin with that a compiler has to make: objects, the ELF files of a
 # program, and texts
 
-# seeds_make CORPUS - adds seeds to the folders of object_fuzz, load_fuzz, types_fuzz, modules_fuzz
-# and words_fuzz
+# seeds_make CORPUS - adds seeds to the folders of the drivers
 seeds_make() {
 	local corpus=$1 source name
-	mkdir -p "$corpus"/{object,types,modules,words}_fuzz
-	# What drivers have found, and was mended.
+	mkdir -p "$corpus"/{core,debug_frames,index,object,types,modules,words}_fuzz
+	# What drivers have come to before, and what they have found that was mended.
+	for name in tests/fuzz/seeds/*.tar.gz; do
+		[ -e "$name" ] || continue
+		mkdir -p "$corpus/$(basename "$name" .tar.gz)"
+		tar -xzf "$name" -C "$corpus/$(basename "$name" .tar.gz)" || return
+	done
 	cp -r tests/fuzz/found/* "$corpus/"
 	[ ! -e "$corpus/words_fuzz/maps" ] || [ ! -e "$corpus/load_fuzz/body" ] || return 0
 	for source in tests/unit/samples/*.c tests/unit/diff/{body,switch,strings_backwards,new_thread_local,table,cold}.c; do
@@ -24,6 +28,43 @@ seeds_make() {
 	seeds_updates "$corpus"
 	seeds_module "$corpus/modules_fuzz/library"
 	seeds_words "$corpus/words_fuzz"
+	seeds_core > "$corpus/core_fuzz/small"
+	seeds_frames "$corpus/debug_frames_fuzz/library"
+	printf '{"format":1,"updates":[{"file":"uspl-a.tar.gz","size":4096,"sha256":"%064d","signature":true,"id":"a","build_ids":["%040d"],"source":"redis","from":"5:7.0.15-1","to":"5:7.0.15-2","change":"security","left_out":["x.c"]}]}' 1 2 \
+		> "$corpus/index_fuzz/one"
+}
+
+# seeds_frames FILE - the call frame information of a library
+seeds_frames() {
+	local lib=$1.so
+	echo 'int n; int f(int a) { volatile char room[300]; room[a] = 1; return room[n]; } int g(int a) { return f(a) + f(n); }' |
+		cc -O1 -shared -fPIC -xc -o "$lib" - && objcopy -O binary -j .eh_frame "$lib" "$1"
+	rm -f "$lib"
+}
+
+# seeds_core - prints a core dump: three mappings, the second one a file's, the third one an
+# update's
+seeds_core() {
+	local i
+	printf '\x7fELF\x02\x01\x01' && seeds_number 0 9
+	# ET_CORE, its processor and version; program headers right behind
+	seeds_number 4 2 && seeds_number 62 2 && seeds_number 1 4
+	seeds_number 0 8 && seeds_number 64 8 && seeds_number 0 8 && seeds_number 0 4
+	seeds_number 64 2 && seeds_number 56 2 && seeds_number 4 2 && seeds_number 0 6
+	# type, flags, offset, address, physical address, size in the file, in memory, alignment
+	for i in '4 0 288 0 68 0' '1 6 4096 4096 0 4096' '1 5 512 16384 512 4096' '1 4 1024 32768 512 4096'; do
+		# shellcheck disable=SC2086 # words
+		set -- $i
+		seeds_number "$1" 4 && seeds_number "$2" 4 && seeds_number "$3" 8 && seeds_number "$4" 8
+		seeds_number 0 8 && seeds_number "$5" 8 && seeds_number "$6" 8 && seeds_number 1 8
+	done
+	# NT_FILE: one range
+	seeds_number 5 4 && seeds_number 48 4 && printf 'ELIFCORE\0\0\0\0'
+	seeds_number 1 8 && seeds_number 4096 8
+	seeds_number 16384 8 && seeds_number 20480 8 && seeds_number 0 8 && printf '/bin/a\0\0'
+	head -c 156 /dev/zero
+	head -c 512 /dev/zero
+	printf 'SPLREGN1' && head -c 504 /dev/zero
 }
 
 # seeds_number VALUE BYTES - prints the number's bytes, the lowest first

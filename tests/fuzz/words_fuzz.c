@@ -83,7 +83,7 @@ static void read_options(char *text)
 	};
 	const struct cli_command cmd = { "uspl-fuzz", "[OPTION]...", "Does nothing", table,
 					 ARRAY_SIZE(table) };
-	char *argv[16] = { "uspl-fuzz" }, *save = NULL;
+	char *argv[16] = { (char[]){ "uspl-fuzz" } }, *save = NULL;
 	pid_vec pids = { 0 };
 	int argc = 1;
 

@@ -4,11 +4,14 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/cancel.h"
 #include "base/file.h"
 #include "tap.h"
 #include "thread/stop.h"
@@ -319,6 +322,55 @@ static void test_left_behind(void)
 	end(pid);
 }
 
+/* Waits for events that never come, and counts the waits that end. */
+static void body_events(void)
+{
+	int events = epoll_create1(0);
+	struct epoll_event event;
+
+	shared->ready = 1;
+	for (;;) {
+		(void)!epoll_wait(events, &event, 1, -1);
+		shared->rounds++;
+	}
+}
+
+/* A tool that is told to end, and has asked the thread to stop; exits: as it should. */
+static void ask_and_end(pid_t pid, bool exits)
+{
+	struct thread thread = { .tid = pid };
+	auto_proc struct proc *proc = NULL;
+	int status;
+	pid_t tool = fork();
+
+	if (!tool) {
+		if (proc_open(pid, &proc, NULL) || thread_seize(proc, &thread, NULL))
+			_exit(1);
+		cancel_catch();
+		raise(SIGTERM);
+		thread_interrupt(&thread);
+		thread_leave_behind(proc, &thread);
+		if (exits)
+			exit(0);
+		_exit(0);
+	}
+	ok(waitpid(tool, &status, 0) == tool && !status, "a thread is asked to stop, and left");
+	usleep(50000);
+}
+
+static void test_left_at_the_end(void)
+{
+	pid_t pid = start(body_events);
+
+	usleep(50000);
+	shared->rounds = 0;
+	ask_and_end(pid, true);
+	ok(!shared->rounds, "its call goes on, since the tool waits for it as it ends");
+	ask_and_end(pid, false);
+	ok(shared->rounds == 1, "a tool that is killed instead has it ended with EINTR");
+	end(pid);
+}
+
 /* True once the main thread waits in the kernel until the others are gone. */
 static bool waits_in_exec(const struct proc *proc)
 {
@@ -589,6 +641,7 @@ int main(void)
 	test_storm();
 	test_uninterruptible();
 	test_left_behind();
+	test_left_at_the_end();
 	test_exec();
 	test_stops_stay();
 	test_signals();

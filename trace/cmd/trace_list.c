@@ -8,6 +8,7 @@
 #include "base/cli.h"
 #include "base/demangle.h"
 #include "base/json.h"
+#include "machine/lookout.h"
 #include "record/trace_records.h"
 #include "trace/cmd/subcommands.h"
 #include "trace/engine/mcount_sites.h"
@@ -132,7 +133,12 @@ int trace_list(int argc, char **argv, struct uspl_err *err)
 	rc = cli_pid(argv[first], &pid, err);
 	if (rc)
 		return rc;
+	/* Whose files these are may keep a reader of them waiting. */
+	if (!lookout_begin(&rc, err))
+		return rc;
 	look_only();
+	if (!lookout_may(pid))
+		return lookout_fail(pid, 0, err);
 	rc = proc_open_readonly(pid, &proc, err);
 	if (rc)
 		return rc;

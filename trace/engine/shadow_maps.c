@@ -127,7 +127,7 @@ static uint64_t *place_of(struct shadows *shadows, taddr chunk)
 static int add_chunk(struct shadows *shadows, taddr chunk, struct uspl_err *err)
 {
 	uint64_t *place = shadows->n < N_MAX ? place_of(shadows, chunk) : NULL;
-	struct run *run = shadows->runs.items + shadows->runs.n;
+	struct run *run = vec_end(&shadows->runs);
 
 	if (!place)
 		return 0;

@@ -70,13 +70,13 @@ static struct nearby *first_near(struct search *search, taddr addr)
 {
 	size_t low = vec_lower_bound(&search->places, it, it->from + 2 * NEAR <= addr);
 
-	return search->places.items + low;
+	return low < search->places.n ? &search->places.items[low] : vec_end(&search->places);
 }
 
 /* Something leads to addr. */
 static void meet(struct search *search, taddr addr, const char *why)
 {
-	struct nearby *end = search->places.items + search->places.n;
+	struct nearby *end = vec_end(&search->places);
 
 	for (struct nearby *at = first_near(search, addr); at < end && at->from <= addr; at++)
 		at->led[addr - at->from] = why;
@@ -111,7 +111,7 @@ static int sweep(struct search *search, taddr from, taddr to, struct uspl_err *e
 			at++;
 			continue;
 		}
-		end = search->places.items + search->places.n;
+		end = vec_end(&search->places);
 		for (place = first_near(search, from + at); place < end && place->from <= from + at;
 		     place++)
 			place->start[from + at - place->from] = true;
