@@ -151,6 +151,16 @@ static int look_in_library(struct search *search, const char *soname, struct usp
 	return rc;
 }
 
+static int look_in_all(struct search *search, struct uspl_err *err)
+{
+	int rc = 0;
+
+	/* The list grows while it is read. */
+	for (size_t i = 0; !rc && !search->found && i < search->todo.n; i++)
+		rc = look_in_library(search, search->todo.items[i], err);
+	return rc;
+}
+
 static void search_release(struct search *search)
 {
 	for (size_t i = 0; i < search->todo.n; i++)
@@ -173,6 +183,23 @@ int libraries_needed(const char *path, const char *name, bool *ret, struct uspl_
 	return rc;
 }
 
+int libraries_have(const struct build *build, const char *path, const char *name, bool *ret,
+		   struct uspl_err *err)
+{
+	struct search search = { .build = build, .name = name, .name_len = strlen(name) };
+	int rc = 0;
+
+	if (path)
+		look_in_file(&search, path, &rc, err);
+	/* The file's own names don't count. */
+	search.found = false;
+	if (!rc)
+		rc = look_in_all(&search, err);
+	*ret = search.found;
+	search_release(&search);
+	return rc;
+}
+
 int libraries_define(const struct build *build, const struct image_file *file, const char *name,
 		     enum library_answer *ret, size_t *ret_n, struct uspl_err *err)
 {
@@ -180,9 +207,8 @@ int libraries_define(const struct build *build, const struct image_file *file, c
 	Elf *elf = image_elf(file->image);
 	int rc = elf ? look_in(&search, elf, err) : 0;
 
-	/* The list grows while it is read. */
-	for (size_t i = 0; !rc && !search.found && i < search.todo.n; i++)
-		rc = look_in_library(&search, search.todo.items[i], err);
+	if (!rc)
+		rc = look_in_all(&search, err);
 	*ret_n = search.todo.n;
 	*ret = search.found ? LIBRARY_ONE : LIBRARY_NONE;
 	if (!search.found && (search.unknown || libraries_is_one(file)))

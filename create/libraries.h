@@ -24,6 +24,10 @@ bool libraries_is_one(const struct image_file *file);
 int libraries_define(const struct build *build, const struct image_file *file, const char *name,
 		     enum library_answer *ret, size_t *ret_n, struct uspl_err *err) uspl_must_check;
 
+/* The same for a linked file of that path, NULL for none; *ret is true if one is known to do so. */
+int libraries_have(const struct build *build, const char *path, const char *name, bool *ret,
+		   struct uspl_err *err) uspl_must_check;
+
 /*
  * Does the linked file say that it needs a library of that name ("libstdc++.so."), whatever its
  * version? *ret is false where the file can't be read.

@@ -299,12 +299,13 @@ static int classes_by_name(const struct build *build, const struct update_target
 	return 0;
 }
 
+/* The tables of a class: what it is, its virtual functions, those of its virtual bases. */
+static const char *const of_class[] = { "_ZTI", "_ZTV", "_ZTT", "_ZTC" };
+
 /* A new variable of one name, in a program and a library: the process would have two of them. */
 static int check_shared(const struct build *build, const struct update_target *one,
 			const struct update_target *other, struct uspl_err *err)
 {
-	/* The tables of a class: what it is, its virtual functions, those of its virtual bases. */
-	static const char *const of_class[] = { "_ZTI", "_ZTV", "_ZTT", "_ZTC" };
 	bool by_name = false;
 	int rc;
 
@@ -334,17 +335,99 @@ static int check_shared(const struct build *build, const struct update_target *o
 	return 0;
 }
 
+/* Has one of the sources of a program or library the variable already? */
+static int has_variable(const struct build *build, const struct build_link *link, const char *name,
+			bool *ret, struct uspl_err *err)
+{
+	const size_t *index;
+
+	*ret = false;
+	vec_for_each (&link->units, index) {
+		const char *path = build->units.items[*index].pre_obj;
+		auto_objfile struct objfile *obj = NULL;
+		const struct objsym *sym;
+		int rc = path ? objfile_read_code(path, &obj, err) : 0;
+
+		if (rc)
+			return rc;
+		sym = obj ? objfile_symbol(obj, name) : NULL;
+		*ret |= sym && is_shared_variable(sym);
+	}
+	return 0;
+}
+
+/* A program that names the library as one it needs, and has the variable; *ret is NULL if none. */
+static int find_user_with(const struct build *build, const struct update_target *library,
+			  const char *name, const char **ret, struct uspl_err *err)
+{
+	const struct build_link *link;
+
+	*ret = NULL;
+	vec_for_each (&build->links, link) {
+		bool needs = false, has = false;
+		int rc = libraries_needed(link->before, library->soname, &needs, err);
+
+		if (!rc && needs)
+			rc = has_variable(build, link, name, &has, err);
+		if (rc)
+			return rc;
+		if (has)
+			*ret = link->path;
+	}
+	return 0;
+}
+
+static int refuse_shared(const struct update_target *target, const char *symbol, const char *holder,
+			 struct uspl_err *err)
+{
+	auto_free char *name = demangle_name(symbol);
+
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "the variable '%s' is new in '%s', and %s%s%s has it already: they would have "
+		  "one for both after a new start, and each have one of its own now",
+		  name ? name : symbol, target->name, holder ? "'" : "a library that it needs",
+		  holder ? holder : "", holder ? "'" : "");
+	uspl_hint(err, "let the new code call a function of the one that has it");
+	return -USPL_E_UNSUPPORTED;
+}
+
+/* A variable that is new in the target, and that what is loaded with it has. */
+static int check_had(const struct build *build, const struct update_target *target,
+		     struct uspl_err *err)
+{
+	const struct build_link *link = target_link(build, target);
+	bool by_name = false;
+	int rc = libraries_needed(link ? link->file : NULL, "libstdc++.so.", &by_name, err);
+
+	for (size_t i = 0; !rc && link && i < target->new_code->syms.n; i++) {
+		const struct objsym *sym = target->new_code->syms.items[i];
+		const char *user = NULL;
+		bool had = false;
+
+		if (!is_shared_variable(sym) ||
+		    (by_name && TEXT_STARTS_WITH_ONE_OF(sym->name, of_class)))
+			continue;
+		rc = libraries_have(build, link->before, sym->name, &had, err);
+		if (!rc && !had && target->soname)
+			rc = find_user_with(build, target, sym->name, &user, err);
+		if (!rc && (had || user))
+			rc = refuse_shared(target, sym->name, user, err);
+	}
+	return rc;
+}
+
 static int check_all_shared(const struct build *build, const struct update *update,
 			    struct uspl_err *err)
 {
-	for (size_t i = 0; i < update->targets.n; i++)
-		for (size_t j = 0; j < i; j++) {
-			int rc = check_shared(build, &update->targets.items[i],
-					      &update->targets.items[j], err);
+	for (size_t i = 0; i < update->targets.n; i++) {
+		int rc = check_had(build, &update->targets.items[i], err);
 
-			if (rc)
-				return rc;
-		}
+		for (size_t j = 0; !rc && j < i; j++)
+			rc = check_shared(build, &update->targets.items[i],
+					  &update->targets.items[j], err);
+		if (rc)
+			return rc;
+	}
 	return 0;
 }
 

@@ -16,6 +16,8 @@
  * nameless.c finds out what each was called before. Names that the preprocessor counted are
  * renumbered in the same way (counted.c).
  *
+ * A static local of C++ is named after its function's parameters, which may change (scoped.c).
+ *
  * An inline function or a template of C++ has a copy in every unit that uses it, of which the
  * linker keeps one. A copy that is new in its unit is paired with another unit's of the pre build,
  * which has its own twin: that pair has one direction only, from the post build to the pre build.
@@ -33,6 +35,7 @@
 #include "base/file.h"
 #include "create/unit/nameless.h"
 #include "create/unit/optimised.h"
+#include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
 #include "update/refname.h"
 
@@ -371,10 +374,12 @@ int correlate(struct diff *diff, struct uspl_err *err)
 		pair_cold_parts(&diff->units[i]);
 		rc = counted_pair_variables(&diff->units[i], err);
 		if (!rc)
-			rc = statics_pair(&diff->units[i], err);
+			rc = statics_pair(&diff->units[i],
+					  diff->report ? diff->report->patched : NULL, err);
 		unit_close_dbginfo(&diff->units[i]);
 		if (rc)
 			return rc;
 	}
-	return name_all(diff, err);
+	rc = scoped_pair(diff, err);
+	return rc ? rc : name_all(diff, err);
 }

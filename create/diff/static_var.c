@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "create/diff/statics.h"
+#include "create/unit/decl.h"
 #include "create/unit/equal.h"
 #include "create/unit/srcloc.h"
 
@@ -30,12 +31,45 @@ void static_add_name(const struct objsym *sym, struct buf *buf)
 	buf_add(buf, name, len);
 }
 
+/* The same part of what the source knows as one variable, or both all of one? */
+static bool same_part(const struct syminfo *a, const struct syminfo *b)
+{
+	return a->is_part == b->is_part && a->part == b->part;
+}
+
 bool static_same_name(const struct objsym *a, const struct objsym *b)
 {
 	const char *x, *y;
 	size_t len = source_name(a, &x);
 
-	return source_name(b, &y) == len && !memcmp(x, y, len) && sym_same_origin(a, b);
+	return source_name(b, &y) == len && !memcmp(x, y, len) && sym_same_origin(a, b) &&
+	       same_part(syminfo_of(a), syminfo_of(b));
+}
+
+static bool may_be_part(const struct objsym *sym)
+{
+	return static_is_loose(sym) && sym->name[name_base_len(sym->name)];
+}
+
+int statics_note_parts(struct side *side, struct uspl_err *err)
+{
+	auto_decls decl_list decls = { 0 };
+	const char *compiler = side_compiler(side);
+	const struct decl *decl;
+	bool any = false;
+	int rc;
+
+	for (size_t i = 0; !any && compiler && strstr(compiler, "clang") && i < side->obj->syms.n;
+	     i++)
+		any = may_be_part(side->obj->syms.items[i]);
+	rc = any ? decls_find(side, may_be_part, &decls, err) : 0;
+	if (rc)
+		return rc;
+	vec_for_each (&decls, decl) {
+		syminfo_of(decl->sym)->is_part = decl->is_part;
+		syminfo_of(decl->sym)->part = decl->part;
+	}
+	return 0;
 }
 
 bool static_is_loose(const struct objsym *sym)

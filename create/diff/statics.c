@@ -132,7 +132,7 @@ static void pair_unused(struct unit *unit)
 			continue;
 		old = objfile_symbol(unit->pre.obj, sym->name);
 		if (old && static_is_loose(old) && sym_same_sort(old, sym) &&
-		    sym_same_origin(old, sym) && !used_by_code(&unit->pre, old))
+		    static_same_name(old, sym) && !used_by_code(&unit->pre, old))
 			sym_pair(old, sym);
 	}
 }
@@ -216,10 +216,14 @@ static int pair_moved(struct unit *unit, struct objsym *sym, struct uspl_err *er
 	return 0;
 }
 
-int statics_pair(struct unit *unit, struct uspl_err *err)
+int statics_pair(struct unit *unit, const struct patched_lines *patched, struct uspl_err *err)
 {
-	int rc = statics_pair_scopes(unit, err);
+	int rc = statics_note_parts(&unit->pre, err);
 
+	if (!rc)
+		rc = statics_note_parts(&unit->post, err);
+	if (!rc)
+		rc = statics_pair_scopes(unit, patched, err);
 	if (rc)
 		return rc;
 	rc = pair_by_functions(unit, true, err);

@@ -3,6 +3,7 @@
 #ifndef USPL_CREATE_DIFF_STATICS_H
 #define USPL_CREATE_DIFF_STATICS_H
 
+#include "create/unit/patched_lines.h"
 #include "create/unit/unit.h"
 
 DEFINE_AUTO_RELEASE(syms, sym_vec, vec_release)
@@ -11,9 +12,16 @@ DEFINE_AUTO_RELEASE(syms, sym_vec, vec_release)
 /* Is it a local variable that has no twin yet? This and the next: static_var.c. */
 bool static_is_loose(const struct objsym *sym);
 /*
- * Do two go by the same name in the source? "x.3" and "f.x" are both "x"; see syminfo.counted, too.
+ * Do two go by the same name in the source, and are the same part of what has that name? "x.3" and
+ * "f.x" are both "x"; see syminfo.counted, too.
  */
 bool static_same_name(const struct objsym *a, const struct objsym *b);
+/*
+ * clang makes several variables of a static structure or array whose members are used by
+ * themselves, "s.0", "s.1", and numbers those that are left. Notes which member each is of
+ * (syminfo.part): s.0 may be another one in the other build.
+ */
+int statics_note_parts(struct side *side, struct uspl_err *err) uspl_must_check;
 /* Appends that name. */
 void static_add_name(const struct objsym *sym, struct buf *buf);
 /* The function that a section with code belongs to, NULL for other sections. */
@@ -43,6 +51,7 @@ int statics_refuse(const struct objsym *var, const char *why, const char *functi
 		   struct uspl_err *err);
 
 /* The first rule, statics_scope.c: pairs by function, name and line of the declaration. */
-int statics_pair_scopes(struct unit *unit, struct uspl_err *err) uspl_must_check;
+int statics_pair_scopes(struct unit *unit, const struct patched_lines *patched,
+			struct uspl_err *err) uspl_must_check;
 
 #endif

@@ -8,7 +8,9 @@
  *
  *  1. As many on one line as before, which start alike and are used alike: the same ones, in their
  *     order. Unchanged lines have the same number in both builds (lines.h). A line alone
- *     tells nothing: when two blocks change places, `static int n;` is where it was.
+ *     tells nothing: when two blocks change places, `static int n;` is where it was. And of a line
+ *     that the patch changes it isn't known which of the family was on it (a macro has the
+ *     variable, and is called twice).
  *  2. The others by what they start with, then by how they are used (statics_settle).
  *  3. If it stays open which is which, that is refused.
  *
@@ -63,15 +65,22 @@ static int pair_line(const decl_list *pre, const decl_list *post, const struct d
 
 /* All of one function and name. */
 static int pair_family(const decl_list *pre, const decl_list *post, const struct decl *like,
-		       struct uspl_err *err)
+		       const struct patched_lines *patched, struct uspl_err *err)
 {
 	auto_syms sym_vec old = { 0 }, now = { 0 };
 	const struct decl *decl;
+	bool several;
+
+	if (!pick(pre, like, 0, &old) || !pick(post, like, 0, &now))
+		return uspl_fail_nomem(err);
+	several = old.n > 1 || now.n > 1;
+	old.n = now.n = 0;
 
 	vec_for_each (post, decl) {
 		int rc = 0;
 
-		if (static_is_loose(decl->sym) && same_family(decl, like))
+		if (static_is_loose(decl->sym) && same_family(decl, like) &&
+		    !(several && patched_lines_changed(patched, decl->file, decl->line)))
 			rc = pair_line(pre, post, decl, err);
 		if (rc)
 			return rc;
@@ -97,7 +106,8 @@ static bool has_namesakes(const struct side *side)
 	return false;
 }
 
-int statics_pair_scopes(struct unit *unit, struct uspl_err *err)
+int statics_pair_scopes(struct unit *unit, const struct patched_lines *patched,
+			struct uspl_err *err)
 {
 	auto_decls decl_list pre = { 0 }, post = { 0 };
 	const struct decl *decl;
@@ -117,7 +127,7 @@ int statics_pair_scopes(struct unit *unit, struct uspl_err *err)
 	 */
 	vec_for_each (&post, decl)
 		if (*decl->function && static_is_loose(decl->sym)) {
-			rc = pair_family(&pre, &post, decl, err);
+			rc = pair_family(&pre, &post, decl, patched, err);
 			if (rc)
 				return rc;
 		}

@@ -238,21 +238,53 @@ bool dbginfo_address(struct dbginfo *dbg, const struct objsec *sec, uint64_t off
 	return true;
 }
 
-bool dbginfo_variable_address(Dwarf_Die *die, Dwarf_Addr *ret)
+static bool op_address(Dwarf_Attribute *location, Dwarf_Op *op, Dwarf_Addr *ret)
 {
-	Dwarf_Attribute attr, address;
-	Dwarf_Op *ops;
-	size_t n;
+	Dwarf_Attribute address;
 
-	if (!dwarf_attr(die, DW_AT_location, &attr) || dwarf_getlocation(&attr, &ops, &n) || !n)
-		return false;
-	if (ops[0].atom == DW_OP_addr) {
-		*ret = ops[0].number;
+	if (op->atom == DW_OP_addr) {
+		*ret = op->number;
 		return true;
 	}
 	/* clang keeps addresses in a table of their own. */
-	return (ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index) &&
-	       !dwarf_getlocation_attr(&attr, &ops[0], &address) && !dwarf_formaddr(&address, ret);
+	return (op->atom == DW_OP_addrx || op->atom == DW_OP_GNU_addr_index) &&
+	       !dwarf_getlocation_attr(location, op, &address) && !dwarf_formaddr(&address, ret);
+}
+
+bool dbginfo_variable_part(Dwarf_Die *die, size_t index, struct variable_part *ret)
+{
+	struct variable_part part = { .whole = true };
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t n, first = 0;
+
+	if (!dwarf_attr(die, DW_AT_location, &attr) || dwarf_getlocation(&attr, &ops, &n))
+		return false;
+	/* A part's place, if it has one, its size behind it; then the next one's. */
+	for (size_t i = 0; i < n; i++) {
+		bool ends = ops[i].atom == DW_OP_piece;
+
+		part.whole &= !ends;
+		if (!ends && i + 1 < n)
+			continue;
+		if (op_address(&attr, &ops[first], &part.address) && !index--) {
+			*ret = part;
+			return true;
+		}
+		part.offset += ops[i].number;
+		first = i + 1;
+	}
+	return false;
+}
+
+bool dbginfo_variable_address(Dwarf_Die *die, Dwarf_Addr *ret)
+{
+	struct variable_part part;
+
+	if (!dbginfo_variable_part(die, 0, &part))
+		return false;
+	*ret = part.address;
+	return true;
 }
 
 bool dbginfo_variable_by_thread(Dwarf_Die *die)
@@ -280,7 +312,6 @@ static enum walk search_die(struct die_path *at, void *arg)
 {
 	struct search *search = arg;
 	int tag = dwarf_tag(&at->die);
-	Dwarf_Addr address;
 
 	if (tag != (search->function ? DW_TAG_subprogram : DW_TAG_variable))
 		return WALK_INTO;
@@ -291,8 +322,10 @@ static enum walk search_die(struct die_path *at, void *arg)
 	} else if (search->function) {
 		search->found = dwarf_haspc(&at->die, search->address) == 1;
 	} else {
-		search->found =
-			dbginfo_variable_address(&at->die, &address) && address == search->address;
+		struct variable_part part;
+
+		for (size_t i = 0; !search->found && dbginfo_variable_part(&at->die, i, &part); i++)
+			search->found = part.address == search->address;
 	}
 	if (!search->found)
 		return WALK_INTO;

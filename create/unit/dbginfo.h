@@ -59,7 +59,18 @@ const char *dbginfo_producer(struct dbginfo *dbg);
 /* The address that a place in a section has in the debugging information; false if it has none. */
 bool dbginfo_address(struct dbginfo *dbg, const struct objsec *sec, uint64_t offset,
 		     Dwarf_Addr *ret);
-/* The address of a variable that has one: neither automatic nor optimised away nor by thread. */
+/* Of a variable of which clang has made several, one for each member that is used: one of these. */
+struct variable_part {
+	Dwarf_Addr address;
+	bool whole;      /* it is all of the variable */
+	uint64_t offset; /* in what the source knows as the variable; of a whole one 0 */
+};
+/* The index-th part of a variable that lies somewhere; false if there are fewer. */
+bool dbginfo_variable_part(Dwarf_Die *die, size_t index, struct variable_part *ret);
+/*
+ * The address of a variable that has one, of its first part if it is in several: neither automatic
+ * nor optimised away nor by thread.
+ */
 bool dbginfo_variable_address(Dwarf_Die *die, Dwarf_Addr *ret);
 /* Has each thread a variable of this entry? */
 bool dbginfo_variable_by_thread(Dwarf_Die *die);

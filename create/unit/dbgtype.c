@@ -247,6 +247,18 @@ static void measure(struct type_member *member, uint64_t base)
 		member->bit += holder * 8 - old - bits;
 }
 
+void dbgtype_add_name(const char *name, struct buf *buf)
+{
+	static const char lambda[] = "(lambda at ";
+	const char *at;
+
+	while ((at = strstr(name, lambda))) {
+		buf_add(buf, name, (size_t)(at - name));
+		name = at + strcspn(at, ")");
+	}
+	buf_addstr(buf, name);
+}
+
 static int add_members(Dwarf_Die *type, const char *prefix, uint64_t base, int depth,
 		       member_vec *members, struct uspl_err *err);
 
@@ -256,6 +268,7 @@ static int add_member(Dwarf_Die *die, const char *prefix, uint64_t base, int dep
 	const char *name = dwarf_diename(die);
 	struct type_member member = { .die = *die, .is_inner = depth > 0 };
 	struct type_member *slot;
+	auto_buf struct buf own = { 0 };
 	Dwarf_Die inner;
 
 	if (!dbgtype_of(die, &member.type))
@@ -273,9 +286,13 @@ static int add_member(Dwarf_Die *die, const char *prefix, uint64_t base, int dep
 	}
 	slot = vec_push(members);
 	/* A base class is known by its own name. */
-	if (!name)
-		name = dwarf_diename(&member.type);
-	if (!slot || asprintf(&member.name, "%s%s", prefix, name ? name : "") < 0)
+	buf_addstr(&own, prefix);
+	if (name)
+		buf_addstr(&own, name);
+	else if (dwarf_diename(&member.type))
+		dbgtype_add_name(dwarf_diename(&member.type), &own);
+	member.name = slot && !own.oom ? strdup(buf_str(&own)) : NULL;
+	if (!member.name)
 		return uspl_fail_nomem(err);
 	*slot = member;
 	return 0;

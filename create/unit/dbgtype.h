@@ -55,6 +55,11 @@ uint64_t dbgtype_dimension(Dwarf_Die *range);
 uint64_t dbgtype_alignment(Dwarf_Die *type);
 /* That of a scalar_storage_order other than the machine's, as DWARF counts them; else 0. */
 uint64_t dbgtype_endianity(Dwarf_Die *type);
+/*
+ * Appends a type's name without the places of lambdas in it, as clang's names of templates have
+ * them: "call<(lambda at x.cc:7:9)>" is another name as soon as the line is another one.
+ */
+void dbgtype_add_name(const char *name, struct buf *buf);
 /* Appends the type as one writes it: "struct conn *", "int [4]". */
 void dbgtype_spell(Dwarf_Die *type, struct buf *buf);
 /*

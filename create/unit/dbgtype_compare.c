@@ -255,6 +255,15 @@ static bool same_arguments(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *u
 	return true;
 }
 
+static bool same_name(const char *a, const char *b)
+{
+	auto_buf struct buf x = { 0 }, y = { 0 };
+
+	dbgtype_add_name(a, &x);
+	dbgtype_add_name(b, &y);
+	return !x.oom && !y.oom && !strcmp(buf_str(&x), buf_str(&y));
+}
+
 /* Structures of which at least one has no name, or another one. */
 static enum type_relation compare_aggregates(Dwarf_Die *pre, Dwarf_Die *post, const struct pair *up)
 {
@@ -262,7 +271,7 @@ static enum type_relation compare_aggregates(Dwarf_Die *pre, Dwarf_Die *post, co
 	auto_members member_vec a = { 0 }, b = { 0 };
 
 	if (dbgtype_members(pre, &a, NULL) || !same_arguments(pre, post, up) ||
-	    (!a.n && was && is && strcmp(was, is) != 0))
+	    (!a.n && was && is && !same_name(was, is)))
 		return TYPE_OTHER;
 	if (dbgtype_members(post, &b, NULL) || a.n != b.n ||
 	    dbgtype_size(pre) != dbgtype_size(post))
@@ -361,7 +370,7 @@ static enum type_relation compare(Dwarf_Die *pre, Dwarf_Die *post, const struct 
 		return TYPE_OTHER;
 	name_a = name_of(pre, &a);
 	name_b = name_of(post, &b);
-	if (dwarf_tag(&a) == dwarf_tag(&b) && name_a && name_b && !strcmp(name_a, name_b) &&
+	if (dwarf_tag(&a) == dwarf_tag(&b) && name_a && name_b && same_name(name_a, name_b) &&
 	    (dbgtype_is_aggregate(&a) || dwarf_tag(&a) == DW_TAG_enumeration_type))
 		return TYPE_SAME;
 	if (is_integer(&a) && is_integer(&b) &&

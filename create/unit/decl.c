@@ -49,21 +49,41 @@ bool decl_address(struct die_path *at, Dwarf_Addr *ret)
 	}
 }
 
-static enum walk note_decl(struct die_path *at, void *arg)
+/* Takes the entry for the symbol at key's address, if one is wanted there. */
+static void take_decl(struct search *search, struct die_path *at, const struct decl *key)
 {
-	struct search *search = arg;
-	struct decl key, *decl, *slot;
+	struct decl *decl = bsearch(key, search->wanted.items, search->wanted.n, sizeof(*key),
+				    by_address),
+		    *slot;
 
-	if (!decl_address(at, &key.address))
-		return WALK_INTO;
-	decl = bsearch(&key, search->wanted.items, search->wanted.n, sizeof(key), by_address);
 	if (!decl || decl->function || dwarf_decl_line(&at->die, &decl->line))
-		return WALK_INTO;
+		return;
 	decl->function = function_around(at);
+	decl->file = dbginfo_declaring_file(&at->die);
+	decl->is_part = key->is_part;
+	decl->part = key->part;
 	slot = vec_push(search->found);
 	search->oom |= !slot;
 	if (slot)
 		*slot = *decl;
+}
+
+static enum walk note_decl(struct die_path *at, void *arg)
+{
+	struct search *search = arg;
+	struct decl key = { 0 };
+	struct variable_part part;
+
+	if (dwarf_tag(&at->die) == DW_TAG_variable) {
+		for (size_t i = 0; dbginfo_variable_part(&at->die, i, &part); i++) {
+			key.address = part.address;
+			key.is_part = !part.whole;
+			key.part = part.offset;
+			take_decl(search, at, &key);
+		}
+	} else if (decl_address(at, &key.address)) {
+		take_decl(search, at, &key);
+	}
 	return search->oom ? WALK_STOP : WALK_INTO;
 }
 

@@ -11,12 +11,18 @@ struct decl {
 	struct objsym *sym;
 	Dwarf_Addr address;   /* in the debugging information */
 	const char *function; /* the one around it, "" outside of functions; owned by dbginfo */
+	const char *file;     /* owned by dbginfo; NULL: not known */
 	int line;
+	bool is_part;  /* clang has made several variables of one (dbginfo_variable_part) */
+	uint64_t part; /* where it was in that */
 };
 
 typedef VEC(struct decl) decl_list;
 
-/* Where a function's code begins, or a variable lies; false for other entries. */
+/*
+ * Where a function's code begins, or a variable lies, the first of its parts; false for other
+ * entries.
+ */
 bool decl_address(struct die_path *at, Dwarf_Addr *ret);
 
 /*

@@ -154,18 +154,35 @@ static bool same_file(const char *a, const char *b)
 	       (a_len == b_len || a[a_len - b_len - 1] == '/');
 }
 
-static const struct patched_line *find_line(const struct patched_lines *lines, const char *file,
-					    int number)
+/* without: the first folder of the diff's names doesn't count ("x.orig/src/proto.c"). */
+static const struct patched_line *find_in(const struct patched_lines *lines, const char *file,
+					  int number, bool without)
 {
 	bool own = number >= LINES_OWN;
 	const struct patched_line *line;
 
-	vec_for_each (&lines->lines, line)
+	vec_for_each (&lines->lines, line) {
+		const char *inner = without ? strchr(line->file, '/') : NULL;
+
 		if (line->sign == (own ? '+' : '-') &&
 		    line->number == (unsigned long)(own ? number % LINES_OWN : number) &&
-		    same_file(line->file, file))
+		    same_file(inner ? inner + 1 : line->file, file))
 			return line;
+	}
 	return NULL;
+}
+
+static const struct patched_line *find_line(const struct patched_lines *lines, const char *file,
+					    int number)
+{
+	const struct patched_line *line = find_in(lines, file, number, false);
+
+	return line ? line : find_in(lines, file, number, true);
+}
+
+bool patched_lines_changed(const struct patched_lines *lines, const char *file, int line)
+{
+	return lines && file && line < LINES_OWN && find_line(lines, file, line);
 }
 
 bool patched_lines_together(const struct patched_lines *lines, const char *old_file, int old_line,

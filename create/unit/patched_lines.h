@@ -32,6 +32,8 @@ struct patched_code {
  */
 bool patched_lines_find(const struct patched_lines *lines, struct dbginfo *dbg,
 			const struct objsec *sec, const char *inlined, struct patched_code *ret);
+/* True if the diff takes the old line away, or puts another one in its place. */
+bool patched_lines_changed(const struct patched_lines *lines, const char *file, int line);
 /*
  * True if the diff takes the old line of one file away and puts the new one in its place, with
  * nothing that stays between them.

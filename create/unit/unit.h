@@ -73,6 +73,8 @@ struct syminfo {
 	const char *place;   /* that as it is shown: relative to the tree, if its root is known */
 	const char *refname; /* NULL for what has no name of its own: sections, literals */
 	bool changed;        /* of a variable: size or initial contents differ from the twin's */
+	bool is_part;        /* of a variable that clang has made several of: a member, say */
+	uint64_t part;       /* where it was in that (diff/statics.h) */
 	bool counted; /* the number at the end of its name may be another one in the twin's */
 	bool carried; /* select: a COMMON variable that new.o has to provide */
 };

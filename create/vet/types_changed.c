@@ -53,23 +53,15 @@ static void table_release(struct table *table)
 DEFINE_AUTO_RELEASE(table, struct table, table_release)
 #define auto_table __attribute__((cleanup(cleanup_table_)))
 
-/*
- * Appends the name of an entry. A template that a lambda was given to is called after it, by clang
- * with the line and column, "(lambda at x.cc:7:9)", by gcc as all others of its kind.
- */
+/* Appends the name of an entry, and which lambdas a template was given, whose names don't tell. */
 static void add_name(const struct table *table, Dwarf_Die *die, struct buf *buf)
 {
-	static const char lambda[] = "(lambda at ";
-	const char *name = dwarf_diename(die), *at;
+	const char *name = dwarf_diename(die);
 	const struct nameless *nameless = table->unit->nameless;
 
 	if (!name)
 		return;
-	while ((at = strstr(name, lambda))) {
-		buf_add(buf, name, (size_t)(at - name));
-		name = at + strcspn(at, ")");
-	}
-	buf_addstr(buf, name);
+	dbgtype_add_name(name, buf);
 	if (nameless && strchr(name, '>'))
 		nameless_add_arguments(table->post ? &nameless->post : &nameless->pre, table->post,
 				       die, buf);

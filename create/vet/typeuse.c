@@ -5,11 +5,12 @@
  * A changed type does no harm if no object of its old form is there when the code is switched. That
  * is proven for automatic variables of functions that are replaced: none of these is on a stack
  * then. Anything else may hold an object, or lead to one: a static variable, a member of another
- * type, a pointer (malloc returns one), a function's result by pointer. Only a parameter that
- * points to the type is harmless, if all callers of the function are seen (it is static, and its
- * address is taken nowhere) and each has an object to point to, or such a parameter itself. One
- * that has neither has converted a pointer to void, which may lead anywhere. So has code that only
- * names the type in casts: of a type with a name, at least one object has to be seen.
+ * type, a pointer (malloc returns one), a function's result by pointer; and a pointer to a member
+ * holds where that was. Only a parameter that points to the type is harmless, if all callers of the
+ * function are seen (it is static, and its address is taken nowhere) and each has an object to
+ * point to, or such a parameter itself. One that has neither has converted a pointer to void, which
+ * may lead anywhere. So has code that only names the type in casts: of a type with a name, at least
+ * one object has to be seen.
  */
 
 #include "create/vet/typeuse.h"
@@ -63,6 +64,7 @@ static bool function_leads(Dwarf_Die *function, Dwarf_Die *wanted, int depth)
 
 static enum lead lead_of(Dwarf_Die *type, Dwarf_Die *wanted, int depth)
 {
+	Dwarf_Attribute attr;
 	Dwarf_Die die, inner;
 
 	if (depth == MAX_CHAIN || !dbgtype_peel(type, &die))
@@ -81,6 +83,12 @@ static enum lead lead_of(Dwarf_Die *type, Dwarf_Die *wanted, int depth)
 		if (dbgtype_of(&die, &inner) && lead_of(&inner, wanted, depth + 1) != LEADS_NOWHERE)
 			return LEADS_BY_POINTER;
 		return LEADS_NOWHERE;
+	case DW_TAG_ptr_to_member_type:
+		/* It holds a member's place in the objects of the class that contains it. */
+		return dwarf_formref_die(dwarf_attr(&die, DW_AT_containing_type, &attr), &inner) &&
+				       lead_of(&inner, wanted, depth + 1) != LEADS_NOWHERE
+			       ? LEADS_BY_POINTER
+			       : LEADS_NOWHERE;
 	default:
 		return LEADS_NOWHERE;
 	}

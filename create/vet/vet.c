@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "create/tree/authors.h"
 #include "create/unit/answer.h"
+#include "create/unit/diff_unit.h"
 #include "create/unit/equal.h"
 #include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
@@ -51,6 +52,35 @@ static int vet_compiler(const struct diff *diff, const struct unit *unit, struct
 		  "%s was compiled by '%s' before the patch and by '%s' after it", unit->source,
 		  pre, post);
 	uspl_hint(err, "both builds must use the compiler of the running program");
+	return -USPL_E_UNSUPPORTED;
+}
+
+/* gcc's functions within functions: a pointer to one leads to code that is made on the stack. */
+static bool puts_code_on_stack(const struct objfile *obj)
+{
+	const struct objsec *note = obj ? objfile_section(obj, ".note.GNU-stack") : NULL;
+
+	return note && (note->flags & SHF_EXECINSTR);
+}
+
+/* The process's stacks may be executed if any object was linked into it that asks for it. */
+static int vet_stack(const struct diff *diff, const struct unit *unit, struct uspl_err *err)
+{
+	if (!puts_code_on_stack(unit->post.obj) || puts_code_on_stack(unit->pre.obj))
+		return 0;
+	for (size_t i = 0; i < diff->n_inputs; i++) {
+		const char *path = diff->inputs[i].pre_obj;
+		auto_objfile struct objfile *obj = NULL;
+		int rc = path ? objfile_read_code(path, &obj, err) : 0;
+
+		if (rc || puts_code_on_stack(obj))
+			return rc;
+	}
+	uspl_fail(err, USPL_E_UNSUPPORTED,
+		  "%s: the patch takes the address of a function within a function, which is that "
+		  "of code on the stack, and the process's stacks can't be executed",
+		  unit->source);
+	uspl_hint(err, "let it be a function outside, and hand it what it needs by a pointer");
 	return -USPL_E_UNSUPPORTED;
 }
 
@@ -434,6 +464,7 @@ int vet_objects(const struct diff *diff, struct uspl_err *err)
 	static const struct check checks[] = {
 		{ vet_lto, AUTHORS_CODE },
 		{ vet_compiler, AUTHORS_BUILD },
+		{ vet_stack, AUTHORS_CODE },
 		{ vet_jump_tables, AUTHORS_CODE },
 		{ vet_thread_variables, AUTHORS_VARIABLES },
 	};

@@ -159,6 +159,24 @@ int vet_thread_start(const struct diff *diff, const struct unit *unit, struct us
 	return 0;
 }
 
+/* Does the name end with one of the source, whose length is in front of it: "_ZZ1fvE3n_6"? */
+static bool ends_in_source_name(const char *name, size_t len)
+{
+	for (size_t own = 1; own < len && isprint((unsigned char)name[len - own]); own++) {
+		size_t digits = 0, number = own;
+
+		/* The number is read from its end. */
+		while (number && digits < len - own &&
+		       name[len - own - digits - 1] == (char)('0' + number % 10)) {
+			number /= 10;
+			digits++;
+		}
+		if (!number)
+			return true;
+	}
+	return false;
+}
+
 /*
  * How long a static local's name is without what tells it from its namesakes: the "_0" at its end.
  */
@@ -170,7 +188,9 @@ static size_t family_len(const char *name)
 		i--;
 	while (i < len && i && name[i - 1] == '_')
 		i--;
-	return i < len && i && !isdigit((unsigned char)name[i]) ? i : len;
+	return i < len && i && !isdigit((unsigned char)name[i]) && ends_in_source_name(name, i)
+		       ? i
+		       : len;
 }
 
 static bool is_static_local(const struct objsym *sym)
