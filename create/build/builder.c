@@ -564,9 +564,12 @@ static int build_after(struct step *step, const char *what, struct uspl_err *err
 			       .twice = builder->recipe.twice,
 			       .settled = units_only_sources(builder->units, &step->patched) };
 	auto_reconfigured struct reconfigured reconfigured = { 0 };
-	bool retry = phase.quiet;
+	bool retry = phase.quiet, made = false;
 	int rc = reconfigure(step, &reconfigured, err);
 
+	if (!rc && phase.settled)
+		rc = units_are_made_of(builder->units, step->build->patch, &made, err);
+	phase.configured = phase.settled && !made;
 	if (!rc)
 		rc = run_post(step, &phase, err);
 	if (rc == -USPL_E_BUILD && retry) {
@@ -697,6 +700,9 @@ int builder_take_back(struct builder *builder, struct uspl_err *err)
 		return uspl_fail_nomem(err);
 	patch = &builder->patches.items[step.first];
 	build->name = patch->name;
+	build->patch = strndup(builder->text.data + patch->text, patch->len);
+	if (!build->patch)
+		return uspl_fail_nomem(err);
 	patch->reverse = true;
 	rc = run_step(&step, err);
 	patch->reverse = false;

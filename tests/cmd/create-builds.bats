@@ -9,6 +9,7 @@ bats_require_minimum_version 1.5.0
 setup() {
 	source "$BATS_TEST_DIRNAME/../lib/tree.bash"
 	tree_make tree
+	export COUNT=$BATS_TEST_TMPDIR/count # what rules count in
 }
 
 teardown() {
@@ -133,7 +134,6 @@ debian_package() {
 }
 
 @test "a Debian source package: what autoconf has made is made anew only where the patch may change it" {
-	export COUNT=$BATS_TEST_TMPDIR/count
 	# As dh_autoreconf does it.
 	printf '%s\n' '#!/usr/bin/make -f' 'build:' \
 		'	[ -e debian/autoreconf.after ] || { echo once >> $(COUNT); touch debian/autoreconf.after; }' '	$(MAKE)' |
@@ -148,6 +148,74 @@ debian_package() {
 	TOOL_SECONDS=180 create_in
 	expect_update server limit
 	[ "$(wc -l < "$COUNT")" = 2 ]
+}
+
+# packaged_by_dh STEP... - a package whose rules count how often they configure, by these lines of
+# the step
+packaged_by_dh() {
+	printf '%s\n' '#!/usr/bin/make -f' '%:' '	dh $@' "$@" | debian_package
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+}
+
+@test "a Debian source package: what its rules configure stays, where the patch is one to sources" {
+	# The step is the rules' own, with others around it, one for packages of this kind alone.
+	packaged_by_dh 'execute_before_dh_auto_configure:' '	echo before >> $(COUNT)' \
+		'override_dh_auto_configure:' '	echo once >> $(COUNT)' \
+		'execute_after_dh_auto_configure-arch:' '	echo after >> $(COUNT)'
+	cp debian/rules ../rules
+	TOOL_SECONDS=180 create_in --keep=../kept
+	expect_update server limit
+	[ "$(sort "$COUNT" | uniq -c | xargs)" = '1 after 1 before 1 once' ]
+	cmp debian/rules ../rules
+	cmp ../kept/tree/debian/rules ../rules
+	# And again where the patch may change it.
+	both_of Makefile 's/-o \$@/-O2 &/'
+	rm "$COUNT" ../out
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(sort "$COUNT" | uniq -c | xargs)" = '2 after 2 before 2 once' ]
+}
+
+@test "a Debian source package that debhelper configures by itself, once where the patch is one to sources" {
+	packaged_by_dh
+	printf '#!/bin/sh\necho once >> "$COUNT"\n' > configure
+	chmod +x configure
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(wc -l < "$COUNT")" = 1 ]
+}
+
+@test "a Debian source package whose rules make what they compile when they configure: each time" {
+	packaged_by_dh 'override_dh_auto_configure:' '	echo once >> $(COUNT)' '	mkdir -p other' \
+		'	cp main.c limit.h Makefile other' '	{ echo "int made;"; cat limit.c; } > other/limit.c' \
+		'override_dh_auto_build:' '	$(MAKE) -C other'
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(wc -l < "$COUNT")" = 2 ]
+}
+
+@test "a Debian source package: profiles leave out what no process here runs, beside those of the user" {
+	printf '%s\n' '#!/usr/bin/make -f' 'build:' '	echo "$(DEB_BUILD_PROFILES)" >> $(COUNT)' '	$(MAKE)' | debian_package
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(sort -u "$COUNT")" = 'nocheck noudeb nobiarch' ]
+	rm "$COUNT" ../out
+	DEB_BUILD_PROFILES='nodoc pkg.server.small' TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(sort -u "$COUNT")" = 'nodoc pkg.server.small nocheck noudeb nobiarch' ]
+}
+
+@test "a Debian source package and a script of its tests: nothing else is compiled" {
+	# As dh_autoreconf reads all files.
+	packaged_by_dh 'override_dh_autoreconf:' \
+		'	[ -e debian/autoreconf.after ] || cat regress/try.sh > debian/autoreconf.after'
+	mkdir regress
+	echo 'echo yes' > regress/try.sh
+	both_of regress/try.sh 's/yes/no/'
+	TOOL_SECONDS=180 create_in --keep=../kept
+	expect_update server limit
+	[ "$(grep -c -- '-c -o' ../kept/build-post.log)" = 1 ]
 }
 
 @test "a Debian source package whose rules can't be run twice" {
