@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // units_made.c - has the build made what it compiles of a source that the patch changes?
 //
-// Some rules copy the sources, or make others of them, when they configure (squid has a copy of the
-// whole tree for each flavour). Such a step has to be run again after the patch. What the build has
-// made isn't in the tree that the user gave; if it was made of a patched source, a line of those that
-// the patch shows is in it. Only lines that say something count: not what many files have.
+// Some rules make sources of others when they configure. Such a step has to be run again after the
+// patch. What the build has made isn't in the tree that the user gave; if it was made of a patched
+// source, a line of those that the patch shows is in it. Only lines that say something count: not
+// what many files have. Mere copies follow their sources (copies.h).
 
 #include <ctype.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/strvec.h"
+#include "create/build/copies.h"
 #include "create/build/units.h"
 #include "create/tree/paths.h"
 
@@ -48,14 +49,20 @@ static int find_lines(const char *patch, strvec *ret, struct uspl_err *err)
 	return 0;
 }
 
-static bool was_there(const struct units *units, const char *relative)
+char *units_made_path(const struct units *units, const struct content *content)
 {
-	auto_free char *path = file_join(units->paths->source, relative);
+	auto_free char *path = content->gone ? NULL : realpath(content->path, NULL);
+	const char *relative = path ? units_relative(units, path) : NULL;
+	auto_free char *theirs = NULL;
 
-	return !path || access(path, F_OK) == 0;
+	if (!path || relative == path)
+		return NULL;
+	theirs = file_join(units->paths->source, relative);
+	return theirs && access(theirs, F_OK) < 0 ? take_ptr(path) : NULL;
 }
 
-int units_are_made_of(const struct units *units, const char *patch, bool *ret, struct uspl_err *err)
+int units_are_made_of(const struct units *units, const struct copies *copies, const char *patch,
+		      bool *ret, struct uspl_err *err)
 {
 	auto_strvec strvec lines = { 0 };
 	const struct content *content;
@@ -65,14 +72,11 @@ int units_are_made_of(const struct units *units, const char *patch, bool *ret, s
 		return rc;
 	*ret = !lines.n; /* nothing would tell */
 	vec_for_each (&units->contents, content) {
-		const char *relative = units_relative(units, content->path);
+		auto_free char *path = *ret ? NULL : units_made_path(units, content);
 		auto_buf struct buf text = { 0 };
 		char **line;
 
-		if (*ret)
-			return 0;
-		if (relative == content->path || was_there(units, relative) ||
-		    file_read(content->path, &text, NULL) != 0)
+		if (!path || strmap_get(&copies->all, path) || file_read(path, &text, NULL) != 0)
 			continue;
 		vec_for_each (&lines, line)
 			*ret |= strstr(buf_str(&text), *line) != NULL;

@@ -123,14 +123,56 @@ debian_package() {
 	expect_update server limit
 }
 
-@test "a Debian source package whose rules copy the sources once: refused; a command that copies them each time" {
+@test "a Debian source package whose rules copy the sources once: the copies are patched, too" {
 	printf '%s\n' '#!/usr/bin/make -f' 'build-arch: copy-stamp' '	$(MAKE) -C copy' 'copy-stamp:' '	mkdir copy' \
-		'	cp -a *.c *.h Makefile copy' '	touch $@' | debian_package
+		'	cp -a *.c *.h Makefile copy' '	echo once >> $(COUNT)' '	touch $@' | debian_package
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(wc -l < "$COUNT")" = 1 ]
+	# A patch of a header, and a second one on top of the first.
+	{ cat ../fix.diff; diff_of limit.h 's/LIMIT 1/LIMIT 2/'; } > ../both.diff
+	mkdir ../series
+	mv ../both.diff ../series/1.patch
+	printf '%s\n' '--- a/limit.c' '+++ b/limit.c' '@@ -3,3 +3,3 @@' ' int limit(void)' ' {' '-	return LIMIT + 41;' \
+		'+	return LIMIT + 43;' > ../series/2.patch
+	tool uspl-create --series=../series --output=.. --id=both
+	expect_status 0
+	[ "$(wc -l <<< "$output")" = 2 ] || fail "there are not two updates: $output"
+	tool uspl-view --file=../uspl-both-2.tar.gz --json
+	[ "$(functions_of "$output")" = limit ]
+}
+
+@test "a Debian source package whose rules copy the sources once, and change them: refused" {
+	printf '%s\n' '#!/usr/bin/make -f' 'build-arch: copy-stamp' '	$(MAKE) -C copy' 'copy-stamp:' '	mkdir copy' \
+		'	cp -a *.c *.h Makefile copy' '	echo "int made;" >> copy/limit.c' '	touch $@' | debian_package
 	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
 	TOOL_SECONDS=180 create_in
 	expect_refused 1 "the patch changes 'limit.c', but the build compiled nothing after it"
 	TOOL_SECONDS=180 create_in --build='mkdir -p copy && cp -a *.c *.h Makefile copy && make -C copy'
 	expect_update server limit
+}
+
+@test "a Debian source package whose rules copy one of two equal sources: what of is open, and it is refused" {
+	printf '%s\n' '#!/usr/bin/make -f' 'build-arch: copy-stamp' '	$(MAKE) -C copy' 'copy-stamp:' '	mkdir copy' \
+		'	cp -a *.h main.c Makefile sub/limit.c copy' '	touch $@' | debian_package
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+	mkdir sub
+	cp limit.c sub
+	TOOL_SECONDS=180 create_in
+	expect_refused 1 "the patch changes 'limit.c', but the build compiled nothing after it"
+}
+
+@test "a Debian source package whose rules copy all for another flavour when they configure: once" {
+	packaged_by_dh 'override_dh_auto_configure:' '	echo once >> $(COUNT)' '	mkdir -p debian/other' \
+		'	tar -cf - --exclude=debian . | tar -xf - -C debian/other' \
+		'override_dh_auto_build:' '	$(MAKE)' '	$(MAKE) -C debian/other PROGRAM=other CFLAGS="-O1 -g"'
+	makefile 'PROGRAM = server' 'CFLAGS = -O2 -g' '$(PROGRAM): main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' \
+		'main.o limit.o: limit.h'
+	TOOL_SECONDS=180 create_in --keep=../kept
+	expect_update 'other server' limit
+	[ "$(wc -l < "$COUNT")" = 1 ]
+	[ "$(grep -c -- '-c -o' ../kept/build-post.log)" = 2 ]
 }
 
 @test "a Debian source package: what autoconf has made is made anew only where the patch may change it" {
