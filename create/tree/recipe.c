@@ -58,12 +58,26 @@
 			"execute_after_dh_auto_configure%%'; } > ../settled && " \
 		"chmod --reference=debian/rules ../settled && mv debian/rules ../rules && " \
 		"mv ../settled debian/rules; fi && "
-#define RULES_BEFORE PATCH_STAMPS \
+/*
+ * Of the stamps in a folder, as glibc's rules have them, those that came when all was compiled: the
+ * first one behind the last compilation may be of the step that did it, the others are of steps that
+ * nothing compiled depends on (glibc's locales). They are made newer than what they depend on. Asked
+ * once, of the build before the patch: each build makes some anew.
+ */
+#define LATE_STAMPS \
+	"if [ \"$USPL_CC_PHASE\" = post ] && [ ! -e ../late ]; then touch ../late; " \
+		"find ./*stamp*/ -type f -empty -name '*build*' " \
+			"-newer \"$USPL_CC_WORK/record-pre\" -printf '%%T@ %%p\\n' 2> /dev/null | " \
+			"sort -n | sed '1d; s/[^ ]* //' | " \
+			"while read -r stamp; do touch -d '1 day' \"$stamp\"; done; fi; "
+#define RULES_BEFORE PATCH_STAMPS LATE_STAMPS \
 	"[ -n \"$USPL_SETTLED\" ] || rm -f debian/autoreconf.*; rm -f debian/*.debhelper.log && " \
 	"find . -type f \\( -name '*build-stamp' -o -name 'build-*-stamp' " \
 		"-o -name 'build-stamp-*' " \
 		"-o -name '*stamp-build*' -o -name 'stamp-*-build' \\) -delete && " \
-	"find . -type f -empty -regex '.*stamp[^/]*/[^/]*build[^/]*' -delete && " \
+	"find . -type f -empty -regex '.*stamp[^/]*/[^/]*build[^/]*' ! -newermt '1 hour' -delete && " \
+	"{ [ -n \"$USPL_SETTLED\" ] || " \
+		"find . -maxdepth 2 -type f -empty -name '*configure*' -delete; } && " \
 	SETTLE_RULES RULES_ENVIRONMENT
 #define RULES_AFTER "; status=$?; [ ! -e ../rules ] || mv ../rules debian/rules; exit $status"
 #define ROOT "$(command -v fakeroot) "

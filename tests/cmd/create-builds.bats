@@ -123,6 +123,40 @@ debian_package() {
 	expect_update server limit
 }
 
+@test "a Debian source package whose rules make more when all is compiled: that isn't made again" {
+	printf '%s\n' '#!/usr/bin/make -f' 'build-arch: stamp-dir/build_locales' \
+		'stamp-dir/build_other: stamp-dir/build_server' '	$(MAKE) CFLAGS=-O1 PROGRAM=other' '	touch $@' \
+		'stamp-dir/build_server:' '	mkdir -p stamp-dir' '	$(MAKE)' '	touch $@' \
+		'stamp-dir/build_locales: stamp-dir/build_other' '	echo once >> $(COUNT)' '	touch $@' | debian_package
+	makefile 'PROGRAM = server' '$(PROGRAM): main.c limit.c limit.h' ';$(CC) $(CFLAGS) -g -o $@ main.c limit.c'
+	mkdir ../series
+	mv ../fix.diff ../series/1.patch
+	printf '%s\n' '--- a/limit.c' '+++ b/limit.c' '@@ -3,3 +3,3 @@' ' int limit(void)' ' {' '-	return LIMIT + 41;' \
+		'+	return LIMIT + 43;' > ../series/2.patch
+	TOOL_SECONDS=180 tool uspl-create --series=../series --output=.. --id=late
+	expect_status 0
+	[ "$(wc -l < "$COUNT")" = 1 ]
+	# All programs are in both updates.
+	for file in ../uspl-late-[12].tar.gz; do
+		tool uspl-view --file="$file" --json
+		[ "$(grep -o '"path":"[^"]*"' <<< "$output" | sort | xargs)" = 'path:other path:server' ]
+	done
+}
+
+@test "a Debian source package with a stamp that it is configured: that goes where the patch may change it" {
+	printf '%s\n' '#!/usr/bin/make -f' 'build-arch: doconfigure-main' '	$(MAKE)' 'doconfigure-main:' \
+		'	echo once >> $(COUNT)' '	touch $@' | debian_package
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(wc -l < "$COUNT")" = 1 ]
+	both_of Makefile 's/-o \$@/-O2 &/'
+	rm "$COUNT" ../out
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(wc -l < "$COUNT")" = 2 ]
+}
+
 @test "a Debian source package whose rules copy the sources once: the copies are patched, too" {
 	printf '%s\n' '#!/usr/bin/make -f' 'build-arch: copy-stamp' '	$(MAKE) -C copy' 'copy-stamp:' '	mkdir copy' \
 		'	cp -a *.c *.h Makefile copy' '	echo once >> $(COUNT)' '	touch $@' | debian_package
