@@ -33,8 +33,8 @@ int census_take(const struct selection *sel, census_vec *ret, size_t *ret_hidden
 bool census_has_our_root(pid_t pid);
 /*
  * The same for what it has mapped so far. That is so, too, where it has left our root folder for
- * another one by itself, as servers do when they have started (haproxy's workers): it, or the parents
- * that it has that from, is in our mount namespace, or in one that a parent with our root has.
+ * another one by itself, as servers do when they have started (haproxy's workers): it is in our
+ * mount namespace, or in one that a parent with our root has.
  */
 bool census_had_our_root(pid_t pid);
 

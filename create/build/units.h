@@ -52,8 +52,8 @@ int units_find_early(struct units *units, const strvec *patched, bool last, bool
 bool units_only_sources(const struct units *units, const strvec *patched);
 /*
  * *ret: a file that the build before has made, and compiled, and that is no mere copy, may be made
- * of what the patch changes: it has a line of those that the patch shows. Also where the patch shows
- * none that tells.
+ * of what the patch changes: it has a line of those that the patch shows. Also where the patch
+ * shows none that tells.
  */
 int units_are_made_of(const struct units *units, const struct copies *copies, const char *patch,
 		      bool *ret, struct uspl_err *err) uspl_must_check;

@@ -124,10 +124,12 @@ debian_package() {
 }
 
 @test "a Debian source package whose rules make more when all is compiled: that isn't made again" {
+	# As if it took a minute.
 	printf '%s\n' '#!/usr/bin/make -f' 'build-arch: stamp-dir/build_locales' \
 		'stamp-dir/build_other: stamp-dir/build_server' '	$(MAKE) CFLAGS=-O1 PROGRAM=other' '	touch $@' \
 		'stamp-dir/build_server:' '	mkdir -p stamp-dir' '	$(MAKE)' '	touch $@' \
-		'stamp-dir/build_locales: stamp-dir/build_other' '	echo once >> $(COUNT)' '	touch $@' | debian_package
+		'stamp-dir/build_locales: stamp-dir/build_other' '	echo once >> $(COUNT)' '	touch -d "1 minute" $@' |
+		debian_package
 	makefile 'PROGRAM = server' '$(PROGRAM): main.c limit.c limit.h' ';$(CC) $(CFLAGS) -g -o $@ main.c limit.c'
 	mkdir ../series
 	mv ../fix.diff ../series/1.patch
