@@ -120,6 +120,41 @@ bool census_has_our_root(pid_t pid)
 	       own.st_ino == other.st_ino;
 }
 
+/* Reads which mount namespace it is in. */
+static bool find_mounts(const char *pid, struct stat *ret)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%s/ns/mnt", pid);
+	return stat(path, ret) == 0;
+}
+
+bool census_had_our_root(pid_t pid)
+{
+	struct census_process process = { .pid = pid };
+	struct stat own, first, other;
+	char name[16];
+	bool kernel;
+
+	if (census_has_our_root(pid))
+		return true;
+	snprintf(name, sizeof(name), "%d", pid);
+	if (!find_mounts("self", &own) || !find_mounts(name, &first))
+		return false;
+	if (own.st_dev == first.st_dev && own.st_ino == first.st_ino)
+		return true;
+	while (census_read(process.pid, &process, &kernel, NULL) == 0 && process.parent > 1) {
+		snprintf(name, sizeof(name), "%d", process.parent);
+		if (!find_mounts(name, &other) || other.st_dev != first.st_dev ||
+		    other.st_ino != first.st_ino)
+			return false;
+		if (census_has_our_root(process.parent))
+			return true;
+		process.pid = process.parent;
+	}
+	return false;
+}
+
 /* The file itself, or one of that path that was there before: a package's upgrade replaces it. */
 static bool runs(pid_t pid, const struct selection_exe *exe, const struct stat *st,
 		 const char *link)

@@ -31,5 +31,11 @@ int census_take(const struct selection *sel, census_vec *ret, size_t *ret_hidden
 		struct uspl_err *err) uspl_must_check;
 /* True if paths mean the same for the process: it has the root folder that we have. */
 bool census_has_our_root(pid_t pid);
+/*
+ * The same for what it has mapped so far. That is so, too, where it has left our root folder for
+ * another one by itself, as servers do when they have started (haproxy's workers): it is in our
+ * mount namespace, or in one that a parent with our root has.
+ */
+bool census_had_our_root(pid_t pid);
 
 #endif

@@ -23,8 +23,13 @@ static int go_on_with(int (*command)(int argc, char **argv, struct uspl_err *err
 	return rc == -(int)none ? USPL_STATUS_DONE : rc;
 }
 
+/* What is said of the wait for busy functions, and for other tools, in each process. */
+#define WAIT_HELP "how long to wait for threads and for other tools (default 10)"
+#define WAIT_SECONDS 10
+
 struct enable_options {
 	bool later, keep;
+	double wait; /* seconds */
 };
 
 static int parse_enable(int argc, char **argv, struct enable_options *opts, int *ret_first,
@@ -35,6 +40,7 @@ static int parse_enable(int argc, char **argv, struct enable_options *opts, int 
 		  "leave the processes that run now as they are" },
 		{ 0, "keep", NULL, CLI_FLAG, &opts->keep,
 		  "keep it also when the installed package has the fix, for containers" },
+		{ 'w', "wait", "SECONDS", CLI_SECONDS, &opts->wait, WAIT_HELP },
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-enable",
@@ -50,6 +56,14 @@ static int parse_enable(int argc, char **argv, struct enable_options *opts, int 
 	uspl_fail(err, USPL_E_USAGE, "no update given");
 	uspl_hint(err, "try 'uspl-enable --help'");
 	return -USPL_E_USAGE;
+}
+
+/* The option for the command that goes on; the caller frees it. NULL when out of memory. */
+static char *wait_word(double seconds)
+{
+	char *word;
+
+	return asprintf(&word, "--wait=%.9f", seconds) < 0 ? NULL : word;
 }
 
 /* Leaves a note of it in the machine's log. */
@@ -120,8 +134,9 @@ int cmd_enable(int argc, char **argv, struct uspl_err *err)
 	auto_updates update_vec updates = { 0 };
 	auto_permit struct permit permit = { 0 };
 	struct signature_terms terms;
-	struct enable_options opts = { 0 };
+	struct enable_options opts = { .wait = WAIT_SECONDS };
 	auto_free char **words = NULL;
+	auto_free char *wait = NULL;
 	int first, rc = parse_enable(argc, argv, &opts, &first, err);
 
 	if (rc)
@@ -145,20 +160,29 @@ int cmd_enable(int argc, char **argv, struct uspl_err *err)
 	rc = enable_all(&permit, &paths, &updates, opts.keep, err);
 	if (rc || opts.later)
 		return rc;
-	words = calloc(paths.n + 3, sizeof(*words));
-	if (!words)
+	words = calloc(paths.n + 4, sizeof(*words));
+	wait = wait_word(opts.wait);
+	if (!words || !wait)
 		return uspl_fail_nomem(err);
 	words[0] = (char[]){ "uspl-apply" };
 	words[1] = (char[]){ "--all" };
+	words[2] = wait;
 	/* The command puts its words in another order, and writes nothing into them. */
-	memcpy(words + 2, paths.items, paths.n * sizeof(*words));
-	return go_on_with(cmd_apply, (int)paths.n + 2, words, USPL_E_NO_MODULE, err);
+	memcpy(words + 3, paths.items, paths.n * sizeof(*words));
+	return go_on_with(cmd_apply, (int)paths.n + 3, words, USPL_E_NO_MODULE, err);
 }
 
-static int parse_disable(int argc, char **argv, bool *undo, int *ret_first, struct uspl_err *err)
+struct disable_options {
+	bool undo;
+	double wait; /* seconds */
+};
+
+static int parse_disable(int argc, char **argv, struct disable_options *opts, int *ret_first,
+			 struct uspl_err *err)
 {
 	const struct cli_option table[] = {
-		{ 0, "undo", NULL, CLI_FLAG, undo, "undo them in all processes, too" },
+		{ 0, "undo", NULL, CLI_FLAG, &opts->undo, "undo them in all processes, too" },
+		{ 'w', "wait", "SECONDS", CLI_SECONDS, &opts->wait, WAIT_HELP },
 	};
 	const struct cli_command cmd = {
 		.name = "uspl-disable",
@@ -177,9 +201,11 @@ static int parse_disable(int argc, char **argv, bool *undo, int *ret_first, stru
 }
 
 /* The status, or a negative code. */
-static int disable(const struct permit *permit, const char *word, bool undo, struct uspl_err *err)
+static int disable(const struct permit *permit, const char *word,
+		   const struct disable_options *opts, struct uspl_err *err)
 {
-	char *words[] = { (char[]){ "uspl-undo" }, (char[]){ "--all" }, NULL, NULL };
+	auto_free char *wait = wait_word(opts->wait);
+	char *words[] = { (char[]){ "uspl-undo" }, (char[]){ "--all" }, wait, NULL, NULL };
 	auto_free char *id = NULL;
 	int rc = update_named(word, &id, err);
 
@@ -196,17 +222,19 @@ static int disable(const struct permit *permit, const char *word, bool undo, str
 	if (!cli_quiet())
 		printf("disabled %s\n", id);
 	fflush(stdout);
-	if (!undo)
+	if (!opts->undo)
 		return USPL_STATUS_DONE;
-	words[2] = id;
+	if (!wait)
+		return uspl_fail_nomem(err);
+	words[3] = id;
 	return go_on_with(cmd_undo, ARRAY_SIZE(words) - 1, words, USPL_E_NOT_APPLIED, err);
 }
 
 int cmd_disable(int argc, char **argv, struct uspl_err *err)
 {
 	auto_permit struct permit permit = { 0 };
-	bool undo = false;
-	int first, rc = parse_disable(argc, argv, &undo, &first, err), worst = USPL_STATUS_DONE;
+	struct disable_options opts = { .wait = WAIT_SECONDS };
+	int first, rc = parse_disable(argc, argv, &opts, &first, err), worst = USPL_STATUS_DONE;
 
 	if (rc)
 		return rc == CLI_STOP ? USPL_STATUS_DONE : rc;
@@ -216,7 +244,7 @@ int cmd_disable(int argc, char **argv, struct uspl_err *err)
 	for (int i = first; i < argc; i++) {
 		struct uspl_err why = { 0 };
 
-		rc = disable(&permit, argv[i], undo, &why);
+		rc = disable(&permit, argv[i], &opts, &why);
 		if (rc < 0) {
 			uspl_err_print(stderr, "uspl-disable", &why);
 			rc = (int)uspl_code_status(rc);

@@ -14,6 +14,7 @@
 #include "base/strvec.h"
 #include "base/text.h"
 #include "create/build/builder.h"
+#include "create/build/copies.h"
 #include "create/build/flags.h"
 #include "create/build/phase.h"
 #include "create/build/reconfigure.h"
@@ -55,6 +56,7 @@ struct builder {
 	struct recipe recipe;
 	struct prebuild prebuild;
 	struct units *units;
+	struct copies copies;       /* of sources, which the build has made */
 	struct strmap originals;    /* sources as they were at first */
 	struct numbering numbering; /* of the lines of patched sources */
 	struct shipped shipped;
@@ -67,7 +69,8 @@ struct step {
 	struct build *build;
 	size_t first, end; /* its patches */
 	bool back;         /* they are taken out, and nothing is made of it */
-	strvec patched;
+	strvec patched;    /* the files that they change, and behind these the copies of these */
+	size_t own;        /* how many without the copies */
 };
 
 static int make_folders(struct builder *builder, struct uspl_err *err)
@@ -375,19 +378,24 @@ int builder_new(const struct build_options *options, struct builder **ret, struc
 	rc = say_language(builder, build_before(builder, err), err);
 	if (rc)
 		return rc;
+	rc = copies_find(builder->units, &builder->copies, err);
+	if (rc)
+		return rc;
 	*ret = take_ptr(builder);
 	return 0;
 }
 
 /* What the patch touches, and all that includes it, becomes newer than what was built of it. */
-static int renew_patched(const struct step *step, struct uspl_err *err)
+static int renew_patched(struct step *step, struct uspl_err *err)
 {
 	struct units *units = step->builder->units;
 	auto_strvec strvec named = { 0 };
 	struct timespec now, times[2];
 	char **file;
-	int rc;
+	int rc = copies_follow(&step->builder->copies, &step->patched, err);
 
+	if (rc)
+		return rc;
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (flags_may_change(&step->patched)) {
 		rc = units_renew_all(units, &now, err);
@@ -503,6 +511,7 @@ static int apply_patches(struct step *step, struct uspl_err *err)
 	if (rc)
 		return rc;
 	git_hide_changes(paths, &step->patched);
+	step->own = step->patched.n;
 	return renew_patched(step, err);
 }
 
@@ -563,10 +572,15 @@ static int build_after(struct step *step, const char *what, struct uspl_err *err
 			       .quiet = builder->numbering.plain.n > 0,
 			       .twice = builder->recipe.twice,
 			       .settled = units_only_sources(builder->units, &step->patched) };
+	const strvec own = { step->patched.items, step->own, step->own };
 	auto_reconfigured struct reconfigured reconfigured = { 0 };
-	bool retry = phase.quiet;
+	bool retry = phase.quiet, made = false;
 	int rc = reconfigure(step, &reconfigured, err);
 
+	if (!rc && phase.settled)
+		rc = units_are_made_of(builder->units, &builder->copies, step->build->patch, &made,
+				       err);
+	phase.configured = phase.settled && !made;
 	if (!rc)
 		rc = run_post(step, &phase, err);
 	if (rc == -USPL_E_BUILD && retry) {
@@ -592,7 +606,7 @@ static int build_after(struct step *step, const char *what, struct uspl_err *err
 	rc = units_note_unread(builder->units, &step->patched, step->build, err);
 	if (rc)
 		return rc;
-	return states_check(builder->units, &builder->numbering, &step->patched, err);
+	return states_check(builder->units, &builder->numbering, &own, err);
 }
 
 static int run_step(struct step *step, struct uspl_err *err)
@@ -697,6 +711,9 @@ int builder_take_back(struct builder *builder, struct uspl_err *err)
 		return uspl_fail_nomem(err);
 	patch = &builder->patches.items[step.first];
 	build->name = patch->name;
+	build->patch = strndup(builder->text.data + patch->text, patch->len);
+	if (!build->patch)
+		return uspl_fail_nomem(err);
 	patch->reverse = true;
 	rc = run_step(&step, err);
 	patch->reverse = false;
@@ -740,6 +757,7 @@ void builder_free(struct builder *builder)
 	    file_remove_tree(work, NULL) < 0)
 		log_info("build", "cannot remove '%s'", work);
 	units_free(builder->units);
+	copies_release(&builder->copies);
 	build_free(builder->notes);
 	patched_release_numbering(&builder->numbering);
 	strmap_release(&builder->originals);

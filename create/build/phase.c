@@ -64,6 +64,7 @@ static void become_build(const struct build_paths *paths, const struct phase *ph
 	setenv("USPL_CC_SOURCE", paths->source, 1);
 	/* For the recipe. */
 	setenv("USPL_SETTLED", phase->settled ? "yes" : "", 1);
+	setenv("USPL_CONFIGURED", phase->configured ? "yes" : "", 1);
 	if (chdir(paths->tree) == 0 && null >= 0 && dup2(null, STDIN_FILENO) >= 0 &&
 	    dup2(log, STDOUT_FILENO) >= 0 && dup2(log, STDERR_FILENO) >= 0)
 		execl("/bin/sh", "sh", "-c", phase->command, (char *)NULL);

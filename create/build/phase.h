@@ -17,6 +17,7 @@ struct phase {
 	bool quiet;       /* failures aren't shown */
 	bool twice;       /* as in struct recipe */
 	bool settled;     /* what decides how the tree is configured is as it was */
+	bool configured;  /* and the step that configures it would make nothing anew */
 	/* Set where the command fails, which is no failure then; NULL: it is one. */
 	bool *ret_failed;
 	const char *failed; /* what a failure is called; NULL: the build's usual sentence */

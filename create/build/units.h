@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * units.h - what is known of the files that the two builds made: units_collect.c collects it,
- * units_check.c checks it, units_links.c makes units of it, and units_again.c tells whether the
- * build after the patch has to be run once more
+ * units_check.c checks it, units_links.c makes units of it, units_again.c tells whether the
+ * build after the patch has to be run once more, and units_made.c whether it makes sources of
+ * patched ones
  */
 #ifndef USPL_CREATE_BUILD_UNITS_H
 #define USPL_CREATE_BUILD_UNITS_H
@@ -16,6 +17,8 @@
 #include "create/tree/tree.h"
 
 struct build_paths;
+struct content;
+struct copies;
 struct uspl_err;
 
 /* Collects what all builds made. paths outlive it. */
@@ -47,6 +50,13 @@ int units_find_early(struct units *units, const strvec *patched, bool last, bool
 		     struct uspl_err *err) uspl_must_check;
 /* True if only what is compiled, and what is for people, was patched: nothing of the options. */
 bool units_only_sources(const struct units *units, const strvec *patched);
+/*
+ * *ret: a file that the build before has made, and compiled, and that is no mere copy, may be made
+ * of what the patch changes: it has a line of those that the patch shows. Also where the patch
+ * shows none that tells.
+ */
+int units_are_made_of(const struct units *units, const struct copies *copies, const char *patch,
+		      bool *ret, struct uspl_err *err) uspl_must_check;
 /*
  * Notes patched files that the build hasn't read, where that can be told; USPL_E_UNSUPPORTED if a
  * configure script is among them.
@@ -113,6 +123,8 @@ struct units {
 	VEC(const struct build_link *) last_link; /* by build_unit: the last that it was put into */
 };
 
+/* The path of what was compiled if the build has made it in the tree, the caller's; else NULL. */
+char *units_made_path(const struct units *units, const struct content *content);
 /* A path without the copy's folder; the path itself if it lies elsewhere. Points into path. */
 const char *units_relative(const struct units *units, const char *path);
 /* The object's last compilation before the patch, NULL if there was none. */

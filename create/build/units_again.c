@@ -166,8 +166,10 @@ static bool is_for_people(const char *name)
 		"*.pot",   "*.texi",   "README*",  "NEWS*",      "CHANGES*",  "Changes*",
 		"COPYING", "LICENSE*", "AUTHORS*", "ChangeLog*", "changelog", ".git*",
 	};
-	static const char *const folders[] = { "test", "tests", "t",        "doc",    "docs",
-					       "man",  "po",    "examples", "debian", ".github" };
+	static const char *const folders[] = {
+		"test", "tests", "t",  "regress",  "testsuite", "test-suite", "doc",
+		"docs", "man",   "po", "examples", "debian",    ".github",
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		size_t len = strlen(folders[i]);

@@ -221,15 +221,26 @@ static void name_packages(char *list, struct buf *ret)
 
 int source_package_check_dependencies(const struct source_package *source, struct uspl_err *err)
 {
-	static const char *const argv[] = { "dpkg-checkbuilddeps", "-B", "-Pnocheck", NULL };
+	const char *own = getenv("DEB_BUILD_PROFILES");
+	auto_free char *profiles = NULL;
+	const char *argv[] = { "dpkg-checkbuilddeps", "-B", "-P", NULL, NULL };
 	static const char label[] = "Unmet build ";
 	auto_buf struct buf errors = { 0 };
 	auto_buf struct buf names = { 0 };
-	int status = dpkg_run(argv, source->tree, NULL, &errors, err);
-	char *list = errors.len ? strstr(errors.data, label) : NULL;
+	char *list;
+	int status;
 
+	if (asprintf(&profiles, "-P%s %s", own ? own : "", DPKG_PROFILES) < 0) {
+		profiles = NULL;
+		return uspl_fail_nomem(err);
+	}
+	for (char *space = profiles; (space = strchr(space, ' '));)
+		*space = ',';
+	argv[2] = profiles;
+	status = dpkg_run(argv, source->tree, NULL, &errors, err);
 	if (status <= 0)
 		return status;
+	list = errors.len ? strstr(errors.data, label) : NULL;
 	list = list ? strchr(list, ':') : NULL;
 	if (!list)
 		return uspl_fail(err, USPL_E_BUILD, "cannot check the build dependencies of %s: %s",

@@ -320,7 +320,7 @@ static int join(const struct build_paths *paths, const char *name, char **ret, s
 static int restore(const struct build_paths *paths, struct uspl_err *err)
 {
 	static const char *const second[] = { "objects/post", "before", "record-post",
-					      "build-post.log" };
+					      "build-post.log", "late" };
 	auto_free char *base = NULL;
 	int rc = join(paths, "base", &base, err);
 

@@ -14,9 +14,16 @@
 // Some packages compile when they install, and leave the build empty: where the build compiles
 // nothing, the install step is run instead, in both builds.
 //
+// Where the patch is one to sources alone, and nothing that the build has made of these is
+// compiled, what the rules configure would come out as it is (USPL_CONFIGURED). dh passes over a
+// step for which the rules have a target without a recipe; what they have in its place gets a shell
+// that does nothing. The rules are themselves again when the build has ended.
+//
 // The part that doesn't depend on the processor is documentation, mostly: it is left out where the
-// rules can tell it apart. DEB_BUILD_PATH (dpkg-buildflags(1)) makes the flags name the folder in
-// which the archive builds packages, and not ours: some programs keep their flags as a string.
+// rules can tell it apart. Profiles leave out what only an installer's packages or another
+// processor have, and by their definition change no other package. DEB_BUILD_PATH
+// (dpkg-buildflags(1)) makes the flags name the folder in which the archive builds packages, and
+// not ours: some programs keep their flags as a string.
 
 #include "create/tree/recipe.h"
 
@@ -27,6 +34,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "package/dpkg.h"
 
 #define MAKE "make -j%d"
 /* clang-format off */
@@ -35,24 +43,56 @@
 		"$(dpkg-parsechangelog -SSource)-$(dpkg-parsechangelog -SVersion | " \
 		"sed 's/^[0-9]*://; s/-[^-]*$//')} " \
 	"SOURCE_DATE_EPOCH=$(dpkg-parsechangelog -STimestamp) " \
-	"DEB_BUILD_OPTIONS='parallel=%d nocheck noautodbgsym' "
+	"DEB_BUILD_OPTIONS='parallel=%d nocheck noautodbgsym' " \
+	"DEB_BUILD_PROFILES=\"${DEB_BUILD_PROFILES:+$DEB_BUILD_PROFILES }" DPKG_PROFILES "\" "
 /* A stamp says that all patches are applied; one that came after it is to be applied, too. */
 #define PATCH_STAMPS \
 	"for stamp in $(find . -type f \\( -name '*patch-stamp' -o -name '*stamp-patch*' " \
 		"-o -name '*patched-stamp' \\)); do " \
 		"[ -z \"$(find debian/patches -newer $stamp)\" ] || rm $stamp; done; "
-#define RULES_BEFORE PATCH_STAMPS \
+/* Another file, and not another end of the same: a build that is kept may have it, too. */
+#define SETTLE_RULES \
+	"rm -f ../rules; " \
+	"if [ -n \"$USPL_CONFIGURED\" ] && head -n 1 debian/rules | grep -q make; then " \
+		"{ cat debian/rules && printf '\\nifneq (,$(filter %%s,$(MAKECMDGOALS)))\\n" \
+			"override SHELL := /bin/true\\nendif\\noverride_dh_auto_configure:\\n' " \
+			"'override_dh_auto_configure%% execute_before_dh_auto_configure%% " \
+			"execute_after_dh_auto_configure%%'; } > ../settled && " \
+		"chmod --reference=debian/rules ../settled && mv debian/rules ../rules && " \
+		"mv ../settled debian/rules; fi && "
+/*
+ * Of the stamps in a folder, as glibc's rules have them, those that came when all was compiled: the
+ * first one behind the last compilation may be of the step that did it, the others are of steps
+ * that nothing compiled depends on (glibc's locales). A second behind it, since times have a
+ * grain. They are made newer than what they depend on. Asked once, of the build before the patch:
+ * each build makes some anew.
+ */
+#define LATE_STAMPS \
+	"if [ \"$USPL_CC_PHASE\" = post ] && [ ! -e ../late ]; then touch ../late; " \
+		"find ./*stamp*/ -type f -empty -name '*build*' -printf '%%T@ %%p\\n' " \
+			"2> /dev/null | sort -n | " \
+			"awk -v last=\"$(stat -c %%.9Y \"$USPL_CC_WORK/record-pre\")\" " \
+				"'$1 >= last { if (!first) first = $1; " \
+					"else if ($1 > first + 1) print $2 }' | " \
+			"while read -r stamp; do touch -d '1 day' \"$stamp\"; done; fi; "
+#define RULES_BEFORE PATCH_STAMPS LATE_STAMPS \
 	"[ -n \"$USPL_SETTLED\" ] || rm -f debian/autoreconf.*; rm -f debian/*.debhelper.log && " \
 	"find . -type f \\( -name '*build-stamp' -o -name 'build-*-stamp' " \
 		"-o -name 'build-stamp-*' " \
 		"-o -name '*stamp-build*' -o -name 'stamp-*-build' \\) -delete && " \
-	"find . -type f -empty -regex '.*stamp[^/]*/[^/]*build[^/]*' -delete && " \
-	RULES_ENVIRONMENT
+	"find . -type f -empty -regex '.*stamp[^/]*/[^/]*build[^/]*' " \
+		"! -newermt '1 hour' -delete && " \
+	"{ [ -n \"$USPL_SETTLED\" ] || " \
+		"find . -maxdepth 2 -type f -empty -name '*configure*' -delete; } && " \
+	SETTLE_RULES RULES_ENVIRONMENT
+#define RULES_AFTER "; status=$?; [ ! -e ../rules ] || mv ../rules debian/rules; exit $status"
 #define ROOT "$(command -v fakeroot) "
 #define RULES RULES_BEFORE "debian/rules " \
-		"$(grep -qE '^(%%|.*build-arch.*):' debian/rules && echo build-arch || echo build)"
+		"$(grep -qE '^(%%|.*build-arch.*):' debian/rules && " \
+			"echo build-arch || echo build)" \
+		RULES_AFTER
 /* What dpkg-buildpackage does next, as far as it puts files where packages are made of them. */
-#define RULES_INSTALL RULES_BEFORE ROOT "debian/rules install"
+#define RULES_INSTALL RULES_BEFORE ROOT "debian/rules install" RULES_AFTER
 /*
  * Fills debian/PACKAGE. Rules that have no such step, or one of their own for making packages, make
  * the packages, which are then unpacked.

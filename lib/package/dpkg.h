@@ -11,6 +11,12 @@
 #include "base/buf.h"
 #include "base/cli.h"
 
+/*
+ * Profiles of a build that leave out tests, and packages that no process of this machine runs: of
+ * the installer, and for another processor. None changes what another package has in it.
+ */
+#define DPKG_PROFILES "nocheck noudeb nobiarch"
+
 /* A binary package that is installed. */
 struct dpkg_package {
 	char *name;           /* "libevent-2.1-7" */

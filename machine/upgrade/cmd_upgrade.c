@@ -246,21 +246,37 @@ static void take_outcome(const struct outcome *outcome, void *ctx)
 	}
 }
 
+/* A later process may have its pid. */
+static bool has_ended(const struct upgrade_case *item)
+{
+	const struct census_process *was = &item->process->process;
+	struct census_process now = { 0 };
+	bool kernel;
+
+	return census_read(was->pid, &now, &kernel, NULL) != 0 || now.starttime != was->starttime;
+}
+
 /*
  * A process that uspl-apply says nothing of has ended, or can't be read; or the update was refused
- * as a whole.
+ * as a whole. What has ended while it was patched needs no restart, either.
  */
 static void close_cases(const struct listener *listener, int status, const char *errors)
 {
 	static const char prog[] = "uspl-apply: ";
 	const char *at = strstr(errors, prog);
-	const char *message =
-		at ? at + strlen(prog) : "it has ended, or runs something else by now";
+	const char *message = at ? at + strlen(prog) : "it runs something else by now";
 	size_t len = strcspn(message, "\n");
 	struct upgrade_case *item;
 
 	vec_for_each (listener->cases, item) {
-		if (!is_alike(item, listener->first) || item->answer != ANSWER_BEHIND)
+		if (!is_alike(item, listener->first))
+			continue;
+		if (!item->changed && has_ended(item)) {
+			item->answer = ANSWER_ENDED;
+			item->why = (struct uspl_err){ 0 };
+			continue;
+		}
+		if (item->answer != ANSWER_BEHIND)
 			continue;
 		item->answer = ANSWER_RESTART;
 		uspl_fail(&item->why,

@@ -37,7 +37,7 @@ static int look(struct proc *proc, const void *ctx, enum search_answer *ret, str
 	const struct module *module;
 	int rc;
 
-	if (!census_has_our_root(proc->pid))
+	if (!census_had_our_root(proc->pid))
 		return 0;
 	rc = modules_read(proc, &modules, err);
 	if (rc)

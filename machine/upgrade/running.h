@@ -27,8 +27,8 @@ struct running {
 };
 
 /*
- * Looks at all processes that the selection means, without those that have another root folder:
- * what a path means there is another machine's affair. Errors of search_run.
+ * Looks at all processes that the selection means, without those that have mapped what they run in
+ * another root folder: what a path means there is another machine's affair. Errors of search_run.
  */
 int running_find(const struct selection *sel, struct running *ret,
 		 struct uspl_err *err) uspl_must_check;

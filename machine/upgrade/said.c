@@ -44,7 +44,8 @@ void said_print(const upgrade_cases *cases, const struct running *running)
 	size_t behind = 0;
 
 	vec_for_each (cases, item)
-		print_case(item);
+		if (item->answer != ANSWER_ENDED)
+			print_case(item);
 	vec_for_each (&running->processes, process) {
 		bool has_case = false;
 
@@ -69,7 +70,12 @@ int said_print_json(const upgrade_cases *cases, const struct running *running, s
 
 	vec_for_each (&running->processes, process) {
 		auto_json struct json json = { 0 };
+		bool ended = false;
 
+		vec_for_each (cases, item)
+			ended |= item->process == process && item->answer == ANSWER_ENDED;
+		if (ended)
+			continue;
 		json_open(&json, NULL, '{');
 		json_number(&json, "pid", process->process.pid);
 		json_string(&json, "comm", process->name);

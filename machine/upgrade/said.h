@@ -11,6 +11,7 @@ enum answer {
 	ANSWER_PARTLY,  /* those of some changes are, and a restart brings the others */
 	ANSWER_RESTART, /* only a restart helps */
 	ANSWER_SAME,    /* the versions differ in no code that it runs */
+	ANSWER_ENDED,   /* the process is gone: nothing is said of it */
 };
 
 /* A process that runs an older version of a package. */

@@ -9,6 +9,7 @@ bats_require_minimum_version 1.5.0
 setup() {
 	source "$BATS_TEST_DIRNAME/../lib/tree.bash"
 	tree_make tree
+	export COUNT=$BATS_TEST_TMPDIR/count # what rules count in
 }
 
 teardown() {
@@ -122,9 +123,65 @@ debian_package() {
 	expect_update server limit
 }
 
-@test "a Debian source package whose rules copy the sources once: refused; a command that copies them each time" {
+@test "a Debian source package whose rules make more when all is compiled: that isn't made again" {
+	# As if it took a minute.
+	printf '%s\n' '#!/usr/bin/make -f' 'build-arch: stamp-dir/build_locales' \
+		'stamp-dir/build_other: stamp-dir/build_server' '	$(MAKE) CFLAGS=-O1 PROGRAM=other' '	touch $@' \
+		'stamp-dir/build_server:' '	mkdir -p stamp-dir' '	$(MAKE)' '	touch $@' \
+		'stamp-dir/build_locales: stamp-dir/build_other' '	echo once >> $(COUNT)' '	touch -d "1 minute" $@' |
+		debian_package
+	makefile 'PROGRAM = server' '$(PROGRAM): main.c limit.c limit.h' ';$(CC) $(CFLAGS) -g -o $@ main.c limit.c'
+	mkdir ../series
+	mv ../fix.diff ../series/1.patch
+	printf '%s\n' '--- a/limit.c' '+++ b/limit.c' '@@ -3,3 +3,3 @@' ' int limit(void)' ' {' '-	return LIMIT + 41;' \
+		'+	return LIMIT + 43;' > ../series/2.patch
+	TOOL_SECONDS=180 tool uspl-create --series=../series --output=.. --id=late
+	expect_status 0
+	[ "$(wc -l < "$COUNT")" = 1 ]
+	# All programs are in both updates.
+	for file in ../uspl-late-[12].tar.gz; do
+		tool uspl-view --file="$file" --json
+		[ "$(grep -o '"path":"[^"]*"' <<< "$output" | sort | xargs)" = 'path:other path:server' ]
+	done
+}
+
+@test "a Debian source package with a stamp that it is configured: that goes where the patch may change it" {
+	printf '%s\n' '#!/usr/bin/make -f' 'build-arch: doconfigure-main' '	$(MAKE)' 'doconfigure-main:' \
+		'	echo once >> $(COUNT)' '	touch $@' | debian_package
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(wc -l < "$COUNT")" = 1 ]
+	both_of Makefile 's/-o \$@/-O2 &/'
+	rm "$COUNT" ../out
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(wc -l < "$COUNT")" = 2 ]
+}
+
+@test "a Debian source package whose rules copy the sources once: the copies are patched, too" {
 	printf '%s\n' '#!/usr/bin/make -f' 'build-arch: copy-stamp' '	$(MAKE) -C copy' 'copy-stamp:' '	mkdir copy' \
-		'	cp -a *.c *.h Makefile copy' '	touch $@' | debian_package
+		'	cp -a *.c *.h Makefile copy' '	echo once >> $(COUNT)' '	touch $@' | debian_package
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(wc -l < "$COUNT")" = 1 ]
+	# A patch of a header, and a second one on top of the first.
+	{ cat ../fix.diff; diff_of limit.h 's/LIMIT 1/LIMIT 2/'; } > ../both.diff
+	mkdir ../series
+	mv ../both.diff ../series/1.patch
+	printf '%s\n' '--- a/limit.c' '+++ b/limit.c' '@@ -3,3 +3,3 @@' ' int limit(void)' ' {' '-	return LIMIT + 41;' \
+		'+	return LIMIT + 43;' > ../series/2.patch
+	tool uspl-create --series=../series --output=.. --id=both
+	expect_status 0
+	[ "$(wc -l <<< "$output")" = 2 ] || fail "there are not two updates: $output"
+	tool uspl-view --file=../uspl-both-2.tar.gz --json
+	[ "$(functions_of "$output")" = limit ]
+}
+
+@test "a Debian source package whose rules copy the sources once, and change them: refused" {
+	printf '%s\n' '#!/usr/bin/make -f' 'build-arch: copy-stamp' '	$(MAKE) -C copy' 'copy-stamp:' '	mkdir copy' \
+		'	cp -a *.c *.h Makefile copy' '	echo "int made;" >> copy/limit.c' '	touch $@' | debian_package
 	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
 	TOOL_SECONDS=180 create_in
 	expect_refused 1 "the patch changes 'limit.c', but the build compiled nothing after it"
@@ -132,8 +189,29 @@ debian_package() {
 	expect_update server limit
 }
 
+@test "a Debian source package whose rules copy one of two equal sources: what of is open, and it is refused" {
+	printf '%s\n' '#!/usr/bin/make -f' 'build-arch: copy-stamp' '	$(MAKE) -C copy' 'copy-stamp:' '	mkdir copy' \
+		'	cp -a *.h main.c Makefile sub/limit.c copy' '	touch $@' | debian_package
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+	mkdir sub
+	cp limit.c sub
+	TOOL_SECONDS=180 create_in
+	expect_refused 1 "the patch changes 'limit.c', but the build compiled nothing after it"
+}
+
+@test "a Debian source package whose rules copy all for another flavour when they configure: once" {
+	packaged_by_dh 'override_dh_auto_configure:' '	echo once >> $(COUNT)' '	mkdir -p debian/other' \
+		'	tar -cf - --exclude=debian . | tar -xf - -C debian/other' \
+		'override_dh_auto_build:' '	$(MAKE)' '	$(MAKE) -C debian/other PROGRAM=other CFLAGS="-O1 -g"'
+	makefile 'PROGRAM = server' 'CFLAGS = -O2 -g' '$(PROGRAM): main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' \
+		'main.o limit.o: limit.h'
+	TOOL_SECONDS=180 create_in --keep=../kept
+	expect_update 'other server' limit
+	[ "$(wc -l < "$COUNT")" = 1 ]
+	[ "$(grep -c -- '-c -o' ../kept/build-post.log)" = 2 ]
+}
+
 @test "a Debian source package: what autoconf has made is made anew only where the patch may change it" {
-	export COUNT=$BATS_TEST_TMPDIR/count
 	# As dh_autoreconf does it.
 	printf '%s\n' '#!/usr/bin/make -f' 'build:' \
 		'	[ -e debian/autoreconf.after ] || { echo once >> $(COUNT); touch debian/autoreconf.after; }' '	$(MAKE)' |
@@ -148,6 +226,74 @@ debian_package() {
 	TOOL_SECONDS=180 create_in
 	expect_update server limit
 	[ "$(wc -l < "$COUNT")" = 2 ]
+}
+
+# packaged_by_dh STEP... - a package whose rules count how often they configure, by these lines of
+# the step
+packaged_by_dh() {
+	printf '%s\n' '#!/usr/bin/make -f' '%:' '	dh $@' "$@" | debian_package
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+}
+
+@test "a Debian source package: what its rules configure stays, where the patch is one to sources" {
+	# The step is the rules' own, with others around it, one for packages of this kind alone.
+	packaged_by_dh 'execute_before_dh_auto_configure:' '	echo before >> $(COUNT)' \
+		'override_dh_auto_configure:' '	echo once >> $(COUNT)' \
+		'execute_after_dh_auto_configure-arch:' '	echo after >> $(COUNT)'
+	cp debian/rules ../rules
+	TOOL_SECONDS=180 create_in --keep=../kept
+	expect_update server limit
+	[ "$(sort "$COUNT" | uniq -c | xargs)" = '1 after 1 before 1 once' ]
+	cmp debian/rules ../rules
+	cmp ../kept/tree/debian/rules ../rules
+	# And again where the patch may change it.
+	both_of Makefile 's/-o \$@/-O2 &/'
+	rm "$COUNT" ../out
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(sort "$COUNT" | uniq -c | xargs)" = '2 after 2 before 2 once' ]
+}
+
+@test "a Debian source package that debhelper configures by itself, once where the patch is one to sources" {
+	packaged_by_dh
+	printf '#!/bin/sh\necho once >> "$COUNT"\n' > configure
+	chmod +x configure
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(wc -l < "$COUNT")" = 1 ]
+}
+
+@test "a Debian source package whose rules make what they compile when they configure: each time" {
+	packaged_by_dh 'override_dh_auto_configure:' '	echo once >> $(COUNT)' '	mkdir -p other' \
+		'	cp main.c limit.h Makefile other' '	{ echo "int made;"; cat limit.c; } > other/limit.c' \
+		'override_dh_auto_build:' '	$(MAKE) -C other'
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(wc -l < "$COUNT")" = 2 ]
+}
+
+@test "a Debian source package: profiles leave out what no process here runs, beside those of the user" {
+	printf '%s\n' '#!/usr/bin/make -f' 'build:' '	echo "$(DEB_BUILD_PROFILES)" >> $(COUNT)' '	$(MAKE)' | debian_package
+	makefile 'server: main.o limit.o' ';$(CC) $(LDFLAGS) -o $@ $^' 'main.o limit.o: limit.h'
+	TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(sort -u "$COUNT")" = 'nocheck noudeb nobiarch' ]
+	rm "$COUNT" ../out
+	DEB_BUILD_PROFILES='nodoc pkg.server.small' TOOL_SECONDS=180 create_in
+	expect_update server limit
+	[ "$(sort -u "$COUNT")" = 'nodoc pkg.server.small nocheck noudeb nobiarch' ]
+}
+
+@test "a Debian source package and a script of its tests: nothing else is compiled" {
+	# As dh_autoreconf reads all files.
+	packaged_by_dh 'override_dh_autoreconf:' \
+		'	[ -e debian/autoreconf.after ] || cat regress/try.sh > debian/autoreconf.after'
+	mkdir regress
+	echo 'echo yes' > regress/try.sh
+	both_of regress/try.sh 's/yes/no/'
+	TOOL_SECONDS=180 create_in --keep=../kept
+	expect_update server limit
+	[ "$(grep -c -- '-c -o' ../kept/build-post.log)" = 1 ]
 }
 
 @test "a Debian source package whose rules can't be run twice" {

@@ -128,14 +128,14 @@ shipped_start() {
 @test "build dependencies that are missing are named, with the command that installs them" {
 	cp -r "$ARCHIVE/build/answer" "$BATS_TEST_TMPDIR/answer"
 	cd "$BATS_TEST_TMPDIR/answer"
-	sed -i 's/^Build-Depends:.*/Build-Depends: libmissing-dev (>= 2) | libother-dev, missing-tool, missing-test <!nocheck>/' debian/control
+	sed -i 's/^Build-Depends:.*/Build-Depends: libmissing-dev (>= 2) | libother-dev, missing-tool, missing-test <!nocheck>, missing-udeb <!noudeb>, missing-own <!own>/' debian/control
 	package_changelog 1.2 1.1 1.0
 	package_build
 	package_changelog 1.3 1.2 1.1 1.0
 	sed -i 's/n + 2/n + 3/' answer.c
 	package_build
 	archive_index
-	create_package --package=answerd=1.2 --to=1.3
+	DEB_BUILD_PROFILES=own create_package --package=answerd=1.2 --to=1.3
 	expect_refused 3 'build dependencies of answer 1\.2 are missing: libmissing-dev \(>= 2\) \| libother-dev,? missing-tool.hint: apt-get install libmissing-dev missing-tool$'
 	[[ $stderr != *missing-test* ]]
 }

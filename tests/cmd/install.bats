@@ -53,6 +53,14 @@ make_in() {
 	"$TO/usr/bin/uspl-create" --help > /dev/null
 }
 
+@test "the watch's unit has nothing that systemd makes a seccomp filter of" {
+	local unit=$BATS_TEST_DIRNAME/../../contrib/systemd/uspl-watch.service.in
+	grep -q '^NoNewPrivileges=yes' "$unit"
+	# With one of its own it may not look at others'.
+	run grep -E '^(SystemCall|Restrict|LockPerson|MemoryDeny|PrivateDev|Protect(Clock|Host|KernelMod|KernelLogs))' "$unit"
+	[ "$status" = 1 ] || fail "$output"
+}
+
 @test "the headers alone, found by pkg-config, in C and C++" {
 	command -v pkg-config > /dev/null || skip 'pkg-config is not installed'
 	local flags

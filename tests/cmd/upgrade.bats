@@ -90,6 +90,45 @@ teardown() {
 	[[ ${lines[0]} =~ ^'nothing to do for '[0-9]+' processes'$ ]] || fail 'something is to be done'
 }
 
+@test "a server that has left our root folder by itself is looked at, as haproxy's workers are" {
+	[ "$(id -u)" = 0 ] || skip 'only root can change the root folder'
+	cat > "$BATS_TEST_TMPDIR/leave.c" <<- 'END'
+		#define _GNU_SOURCE
+		#include <errno.h>
+		#include <string.h>
+		#include <unistd.h>
+
+		__attribute__((constructor)) static void leave(void)
+		{
+			if (!strcmp(program_invocation_short_name, "answerd") && (chroot("/var") < 0 || chdir("/") < 0))
+				_exit(1);
+		}
+	END
+	gcc -shared -fPIC -o "$BATS_TEST_TMPDIR/leave.so" "$BATS_TEST_TMPDIR/leave.c"
+	target_stop
+	rm -r "$BATS_TEST_TMPDIR/run"
+	LD_PRELOAD=$BATS_TEST_TMPDIR/leave.so server_start
+	[ "$(readlink "/proc/$TARGET/root")" = /var ]
+	upgrade
+	expect_status 0
+	expect_output "pid $TARGET \(answerd\): patched, answer 1.0 to 1.1"
+	ask x
+	[ "$REPLY" = 'good day 42' ]
+}
+
+@test "a process that ends meanwhile needs no restart" {
+	# While the update is made.
+	export XDG_CACHE_HOME=$BATS_TEST_TMPDIR/cache
+	"$USPL_BIN/uspl-upgrade" > "$BATS_TEST_TMPDIR/said" 2> "$BATS_TEST_TMPDIR/making" 3>&- &
+	until_true 120 grep -q '^making the update' "$BATS_TEST_TMPDIR/making"
+	target_stop
+	status=0
+	wait $! || status=$?
+	[ "$status" = 0 ] || fail "status $status: $(cat "$BATS_TEST_TMPDIR/said" "$BATS_TEST_TMPDIR/making")"
+	[[ $(head -n 1 "$BATS_TEST_TMPDIR/said") =~ ^'nothing to do for '[0-9]+' processes'$ ]] ||
+		fail "it says: $(cat "$BATS_TEST_TMPDIR/said")"
+}
+
 @test "updates of a folder: one that is there is taken, also where apt doesn't know the version any more" {
 	local folder=$BATS_TEST_TMPDIR/updates
 	upgrade --from="$BATS_TEST_TMPDIR/empty"

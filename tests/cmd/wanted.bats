@@ -101,6 +101,30 @@ expect_listed() {
 	expect_status 0
 }
 
+@test "--wait: as long it waits for another tool, which the watch may be" {
+	local keeper
+	fleet_start 1
+	exec {keeper}< "/proc/${FLEET[0]}/task/${FLEET[0]}/mem"
+	flock "$keeper"
+	tool uspl-enable --wait=0.2 "$UPDATE"
+	expect_status 1
+	expect_message "another uspl is at work on pid ${FLEET[0]}"
+	expect_output "enabled $ID"
+	flock -u "$keeper"
+	tool uspl-enable --wait=60 "$UPDATE"
+	expect_status 0
+	expect_says 0 goodbye
+	flock "$keeper"
+	tool uspl-disable --wait=0.2 --undo "$ID"
+	expect_status 1
+	expect_message "another uspl is at work on pid ${FLEET[0]}"
+	exec {keeper}<&-
+	tool uspl-enable --wait=long "$UPDATE"
+	expect_status 2
+	tool uspl-undo "$ID" "${FLEET[0]}"
+	expect_status 0
+}
+
 @test "two updates, in the order that their needs ask for; one goes" {
 	fleet_start 1
 	tool uspl-enable --later "$NEXT" "$UPDATE"
