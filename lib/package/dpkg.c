@@ -83,6 +83,18 @@ const char *dpkg_folder(void)
 	return set && *set ? set : "/var/lib/dpkg";
 }
 
+/* In these states all files of the version are in their places (dpkg(1), "Package states"). */
+static bool has_files(const char *state)
+{
+	static const char *const states[] = { "installed", "unpacked", "half-configured",
+					      "triggers-awaited", "triggers-pending" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
+		if (!strcmp(state, states[i]))
+			return true;
+	return false;
+}
+
 int dpkg_installed(dpkg_packages *ret, struct uspl_err *err)
 {
 	static const char *const argv[] = {
@@ -93,7 +105,6 @@ int dpkg_installed(dpkg_packages *ret, struct uspl_err *err)
 	};
 	auto_buf struct buf rows = { 0 };
 	auto_buf struct buf errors = { 0 };
-	static const char is_installed[] = "installed\t";
 	struct dpkg_package *package;
 	int status = dpkg_run(argv, NULL, &rows, &errors, err);
 	char *rest = rows.data, *row;
@@ -104,9 +115,10 @@ int dpkg_installed(dpkg_packages *ret, struct uspl_err *err)
 		return uspl_fail(err, USPL_E_SYSTEM, "cannot read dpkg's database: %.300s",
 				 buf_str(&errors));
 	while (rest && (row = strsep(&rest, "\n"))) {
-		if (strncmp(row, is_installed, strlen(is_installed)) != 0)
+		const char *state = strsep(&row, "\t");
+
+		if (!row || !has_files(state))
 			continue;
-		row += strlen(is_installed);
 		package = vec_push(ret);
 		if (!package)
 			return uspl_fail_nomem(err);

@@ -36,7 +36,10 @@ bool dpkg_is_name(const char *name);
 bool dpkg_is_version(const char *version);
 /* The folder of its database: DPKG_ADMINDIR, or /var/lib/dpkg (dpkg(1)). */
 const char *dpkg_folder(void);
-/* All that are installed, in the order of their names. */
+/*
+ * All that are installed, in the order of their names; also those whose files are, and that are
+ * still to be configured: what their services run when they are restarted then is theirs.
+ */
 int dpkg_installed(dpkg_packages *ret, struct uspl_err *err) uspl_must_check;
 void dpkg_release(dpkg_packages *packages);
 DEFINE_AUTO_RELEASE(dpkg, dpkg_packages, dpkg_release)

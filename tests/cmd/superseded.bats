@@ -82,6 +82,21 @@ machine_has() {
 	tool uspl-enable --later "$FIXED"
 	expect_status 0
 	tool uspl-disable fixed
+	# Not configured yet, or waiting for triggers, but with its files: a service may be restarted.
+	for STATE in unpacked half-configured $'triggers-awaited\nTriggers-Awaited: build-essential' \
+		$'triggers-pending\nTriggers-Pending: any'; do
+		machine_has fleet-server 1:3.0-1
+		tool uspl-enable --later "$FIXED"
+		expect_status 1 || fail "$STATE"
+	done
+	# Of these the files aren't there, or not all of them.
+	for STATE in half-installed config-files; do
+		machine_has fleet-server 1:3.0-1
+		tool uspl-enable --later "$FIXED"
+		expect_status 0 || fail "$STATE"
+		tool uspl-disable fixed
+	done
+	STATE=
 	# Another source package of such a version.
 	machine_has
 	installed_note other 1:9.0-1 other

@@ -117,9 +117,10 @@ package_build() {
 	) > "$ARCHIVE/build.log" 2>&1 || fail "the package can't be built: $(cat "$ARCHIVE/build.log")"
 }
 
-# installed_note NAME VERSION SOURCE [PATH]... - dpkg has that package, with these files
+# installed_note NAME VERSION SOURCE [PATH]... - dpkg has that package, with these files; STATE:
+# which isn't "installed"
 installed_note() {
-	printf '%s\n' "Package: $1" 'Status: install ok installed' 'Priority: optional' 'Section: misc' \
+	printf '%s\n' "Package: $1" "Status: install ok ${STATE:-installed}" 'Priority: optional' 'Section: misc' \
 		'Maintainer: A <a@example.org>' 'Architecture: amd64' "Source: $3" "Version: $2" 'Description: x' '' \
 		>> "$ARCHIVE/dpkg/status"
 	printf '%s\n' /. "${@:4}" > "$ARCHIVE/dpkg/info/$1.list"
