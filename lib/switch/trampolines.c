@@ -170,7 +170,8 @@ bool trampoline_is_other(const struct proc *proc, const struct region *region,
 	uint8_t have[TRAMPOLINE_LEN_MAX], want[TRAMPOLINE_LEN_MAX];
 	size_t len = trampoline_len(region->by_thread);
 
-	if (proc_read_some(proc, trampoline_address(region, site), have, len) != len ||
+	if (!region->replaces || !*region->replaces ||
+	    proc_read_some(proc, trampoline_address(region, site), have, len) != len ||
 	    !memcmp(have, empty, len))
 		return false;
 	return encode(proc, region, site, want, NULL) != 0 || memcmp(have, want, len) != 0;
