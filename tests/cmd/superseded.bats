@@ -82,7 +82,7 @@ machine_has() {
 	tool uspl-enable --later "$FIXED"
 	expect_status 0
 	tool uspl-disable fixed
-	# Not configured yet, or waiting for triggers, but with its files: a service may be restarted.
+	# Not configured yet, or waiting for triggers, but with its files: services are restarted.
 	for STATE in unpacked half-configured $'triggers-awaited\nTriggers-Awaited: build-essential' \
 		$'triggers-pending\nTriggers-Pending: any'; do
 		machine_has fleet-server 1:3.0-1
