@@ -13,7 +13,7 @@
 #include "safety/frames.h"
 #include "switch/entries.h"
 #include "switch/trampolines.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 #include "update/stated.h"
 
 int load_describe(const struct update *update, const char *module_name, const char *build_id,

@@ -14,13 +14,7 @@
 #include "image/image.h"
 #include "proc/shstk.h"
 #include "switch/trampolines.h"
-#include "update/refname.h"
-
-/* What lies at the symbol is a function of the new code. */
-static bool is_function(const struct objsym *sym)
-{
-	return sym->type == STT_FUNC && sym->sec && objsec_is_code(sym->sec) && sym->name[0];
-}
+#include "objfile/refname.h"
 
 int load_name_functions(const struct load *load, struct region *region, struct uspl_err *err)
 {
@@ -28,7 +22,7 @@ int load_name_functions(const struct load *load, struct region *region, struct u
 	int rc = 0;
 
 	for (size_t i = 0; i < code->syms.n; i++)
-		if (is_function(code->syms.items[i])) {
+		if (objsym_is_function(code->syms.items[i])) {
 			rc = region_range_add(&region->names,
 					      refname_symbol(code->syms.items[i]->name), 0,
 					      code->syms.items[i]->size, err);
@@ -137,7 +131,7 @@ static int link_at(const struct load *load, struct link *link, taddr map, uint64
 		return rc;
 	place(link, map, info_len, region);
 	for (size_t i = 0; i < code->syms.n; i++)
-		if (is_function(code->syms.items[i]))
+		if (objsym_is_function(code->syms.items[i]))
 			(name++)->addr = link_address(link, code->syms.items[i]);
 	for (size_t i = 0; i < region->hooks.n; i++) {
 		const char *symbol = load->target->hooks.items[i].symbol;

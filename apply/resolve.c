@@ -14,7 +14,7 @@
 #include "match/own_names.h"
 #include "proc/module_tls.h"
 #include "safety/safe_call.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 struct resolver {
 	struct proc *proc;

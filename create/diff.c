@@ -28,7 +28,7 @@
 #include "base/demangle.h"
 #include "base/file.h"
 #include "create/diff/quiet_units.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 /*
  * Most units of a target are the same in both builds, and needn't be understood. wanted: those that

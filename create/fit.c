@@ -19,7 +19,7 @@
 #include "match/match.h"
 #include "match/origin.h"
 #include "match/own_names.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 /* What -v says of a file. */
 struct tally {

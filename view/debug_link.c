@@ -21,7 +21,7 @@
 #include "arch/arch.h"
 #include "link/link.h"
 #include "record/detours.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 /* What is known of a symbol that the object doesn't define. */
 struct value {
@@ -56,8 +56,7 @@ static bool fits(const struct linking *linking)
 	for (size_t i = 0; i < linking->obj->syms.n; i++) {
 		const struct objsym *sym = linking->obj->syms.items[i];
 
-		if (sym->type != STT_FUNC || !sym->sec || !objsec_is_code(sym->sec) ||
-		    !sym->name[0])
+		if (!objsym_is_function(sym))
 			continue;
 		if (n == linking->region->names.n ||
 		    strcmp(name[n].name, refname_symbol(sym->name)) != 0 ||

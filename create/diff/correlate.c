@@ -37,7 +37,7 @@
 #include "create/unit/optimised.h"
 #include "create/unit/report_warn.h"
 #include "create/unit/srcloc.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 static bool is_defined(const struct objsym *sym)
 {

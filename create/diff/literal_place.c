@@ -26,7 +26,7 @@
 #include "create/unit/literal.h"
 #include "create/unit/reference.h"
 #include "create/unit/unit.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 /* Strings of the build before the patch, in the order in which they were named. */
 struct naming {

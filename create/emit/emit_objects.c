@@ -22,7 +22,7 @@
 #include "create/tree/link_options.h"
 #include "create/unit/literal.h"
 #include "create/unit/unit.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 #include "update/update.h"
 
 struct emitter {

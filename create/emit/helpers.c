@@ -21,7 +21,7 @@
 #include "create/unit/diff_unit.h"
 #include "create/unit/unit.h"
 #include "objfile/objfile.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 /* A name that the new code refers to, and no participating unit has known before. */
 struct stranger {

@@ -12,7 +12,7 @@
 
 #include "base/log.h"
 #include "create/unit/diff_unit.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 struct winner {
 	size_t index; /* of the unit */

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "link/link_internal.h"
+#include "objfile/refname.h"
 
 /* The header is as long as so many of these: code behind it lies in cache lines as without it. */
 #define UNIT 64
@@ -41,20 +42,6 @@ struct elf_head {
 	struct frame_header frame_header;
 	uint32_t hash[]; /* one bucket; the number of symbols; the first one; n chains */
 };
-
-static bool is_function(const struct link *link, const struct objsym *sym)
-{
-	return sym->type == STT_FUNC && sym->sec && sym->name[0] &&
-	       link_is_loaded(link, sym->sec) && link_section_of(link, sym->sec)->kind == LINK_TEXT;
-}
-
-/* Without the source that an update's objects have in front of a static function's name. */
-static const char *name_of(const struct objsym *sym)
-{
-	const char *colon = strrchr(sym->name, ':');
-
-	return colon ? colon + 1 : sym->name;
-}
 
 /* Behind the fixed parts and n chains. */
 static uint64_t symbols_at(uint32_t n)
@@ -85,9 +72,9 @@ int link_place_elf(struct link *link, struct uspl_err *err)
 	for (size_t i = 0; i < link->obj->syms.n; i++) {
 		const struct objsym *sym = link->obj->syms.items[i];
 
-		if (is_function(link, sym)) {
+		if (objsym_is_function(sym)) {
 			symbols++;
-			names += strlen(name_of(sym)) + 1;
+			names += strlen(refname_symbol(sym->name)) + 1;
 		}
 		if (symbols + names > UINT32_MAX)
 			return uspl_fail(err, USPL_E_HOSTILE, "the new code has names of 4 GB");
@@ -108,7 +95,7 @@ static void fill_symbols(const struct link *link, uint32_t *chains, Elf64_Sym *s
 	for (size_t s = 0; s < link->obj->syms.n; s++) {
 		const struct objsym *sym = link->obj->syms.items[s];
 
-		if (!is_function(link, sym))
+		if (!objsym_is_function(sym))
 			continue;
 		symbols[i] = (Elf64_Sym){
 			.st_name = (uint32_t)(name - names),
@@ -117,7 +104,7 @@ static void fill_symbols(const struct link *link, uint32_t *chains, Elf64_Sym *s
 			.st_value = link_address(link, sym) - link_in_segment(link, LINK_TEXT, 0),
 			.st_size = sym->size,
 		};
-		name = stpcpy(name, name_of(sym)) + 1;
+		name = stpcpy(name, refname_symbol(sym->name)) + 1;
 		chains[i] = i + 1 < n ? i + 1 : 0;
 		i++;
 	}

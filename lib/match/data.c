@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "match/match_internal.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 /* The field's bytes as a number, extended as the processor would. */
 static uint64_t field_value(const struct reloc_info *info, const uint8_t *field)

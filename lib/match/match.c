@@ -34,7 +34,7 @@
 #include <time.h>
 
 #include "match/match_internal.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 typedef VEC(taddr) taddr_vec;
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "match/match_internal.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 static int by_symbol_name(const void *a, const void *b)
 {

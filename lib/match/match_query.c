@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "match/match_internal.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 struct func *match_func_named(const struct match *match, const char *refname)
 {

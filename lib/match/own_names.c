@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 taddr own_names_value(const struct image *image, const struct image_sym *sym)
 {

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "match/match_internal.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 /* A symbol as people call it. */
 static const char *label(const struct objsym *sym)

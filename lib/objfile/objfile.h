@@ -128,4 +128,10 @@ static inline bool objsec_is_code(const struct objsec *sec)
 	return (sec->flags & SHF_ALLOC) && (sec->flags & SHF_EXECINSTR);
 }
 
+/* True for a function that the file has, and that has a name. */
+static inline bool objsym_is_function(const struct objsym *sym)
+{
+	return sym->type == STT_FUNC && sym->sec && objsec_is_code(sym->sec) && sym->name[0];
+}
+
 #endif

@@ -7,7 +7,7 @@
 
 #include "link/link.h"
 #include "tests/fuzz/target.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 #include "view/debug_link.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -8,7 +8,7 @@
 #include "image/image_elf.h"
 #include "match/match.h"
 #include "tests/unit/compile.h"
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 /* Runs a shell command; exits if it fails. */
 static inline void uspl_printf(1, 2) run(const char *fmt, ...)

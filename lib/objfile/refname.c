@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // refname.c - the names by which update and running program speak of the same thing
 
-#include "update/refname.h"
+#include "objfile/refname.h"
 
 #include <stdio.h>
 #include <stdlib.h>

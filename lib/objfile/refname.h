@@ -7,8 +7,8 @@
  * name: "src/proto.c:parse". The unit is the source path relative to the tree's root, as it stands
  * in the manifest.
  */
-#ifndef USPL_UPDATE_REFNAME_H
-#define USPL_UPDATE_REFNAME_H
+#ifndef USPL_OBJFILE_REFNAME_H
+#define USPL_OBJFILE_REFNAME_H
 
 #include "base/types.h"
 
