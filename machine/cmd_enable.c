@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cli.h"
+#include "base/text.h"
 #include "command/commands.h"
 #include "command/permit.h"
 #include "machine/superseded.h"
@@ -26,6 +27,8 @@ static int go_on_with(int (*command)(int argc, char **argv, struct uspl_err *err
 /* What is said of the wait for busy functions, and for other tools, in each process. */
 #define WAIT_HELP "how long to wait for threads and for other tools (default 10)"
 #define WAIT_SECONDS 10
+/* And for the command that goes on. */
+#define WAIT_WORD "--wait=%.9f"
 
 struct enable_options {
 	bool later, keep;
@@ -56,14 +59,6 @@ static int parse_enable(int argc, char **argv, struct enable_options *opts, int 
 	uspl_fail(err, USPL_E_USAGE, "no update given");
 	uspl_hint(err, "try 'uspl-enable --help'");
 	return -USPL_E_USAGE;
-}
-
-/* The option for the command that goes on; the caller frees it. NULL when out of memory. */
-static char *wait_word(double seconds)
-{
-	char *word;
-
-	return asprintf(&word, "--wait=%.9f", seconds) < 0 ? NULL : word;
 }
 
 /* Leaves a note of it in the machine's log. */
@@ -161,7 +156,7 @@ int cmd_enable(int argc, char **argv, struct uspl_err *err)
 	if (rc || opts.later)
 		return rc;
 	words = calloc(paths.n + 4, sizeof(*words));
-	wait = wait_word(opts.wait);
+	wait = text_format(WAIT_WORD, opts.wait);
 	if (!words || !wait)
 		return uspl_fail_nomem(err);
 	words[0] = (char[]){ "uspl-apply" };
@@ -204,7 +199,7 @@ static int parse_disable(int argc, char **argv, struct disable_options *opts, in
 static int disable(const struct permit *permit, const char *word,
 		   const struct disable_options *opts, struct uspl_err *err)
 {
-	auto_free char *wait = wait_word(opts->wait);
+	auto_free char *wait = text_format(WAIT_WORD, opts->wait);
 	char *words[] = { (char[]){ "uspl-undo" }, (char[]){ "--all" }, wait, NULL, NULL };
 	auto_free char *id = NULL;
 	int rc = update_named(word, &id, err);

@@ -28,8 +28,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "machine/child_output.h"
-#include "thread/thread.h"
 #include "proc/ending.h"
+#include "thread/thread.h"
 
 /* Each holds a program's code and its symbols. */
 #define CHILDREN_MAX 32

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/strvec.h"
+#include "base/text.h"
 #include "create/build/copies.h"
 #include "create/build/units.h"
 #include "create/tree/paths.h"
@@ -38,11 +39,9 @@ static char *telling_line(const char *line, size_t len)
 
 static int find_lines(const char *patch, strvec *ret, struct uspl_err *err)
 {
-	for (const char *line = patch; *line; line += strcspn(line, "\n")) {
-		char *text;
+	for (const char *line = patch; *line; line = text_next_line(line)) {
+		char *text = telling_line(line, strcspn(line, "\n"));
 
-		line += *line == '\n';
-		text = telling_line(line, strcspn(line, "\n"));
 		if (text && !strvec_take(ret, text))
 			return uspl_fail_nomem(err);
 	}
@@ -53,12 +52,10 @@ char *units_made_path(const struct units *units, const struct content *content)
 {
 	auto_free char *path = content->gone ? NULL : realpath(content->path, NULL);
 	const char *relative = path ? units_relative(units, path) : NULL;
-	auto_free char *theirs = NULL;
 
-	if (!path || relative == path)
+	if (!path || relative == path || file_is_in(units->paths->source, relative))
 		return NULL;
-	theirs = file_join(units->paths->source, relative);
-	return theirs && access(theirs, F_OK) < 0 ? take_ptr(path) : NULL;
+	return take_ptr(path);
 }
 
 int units_are_made_of(const struct units *units, const struct copies *copies, const char *patch,

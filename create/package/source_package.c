@@ -222,21 +222,18 @@ static void name_packages(char *list, struct buf *ret)
 int source_package_check_dependencies(const struct source_package *source, struct uspl_err *err)
 {
 	const char *own = getenv("DEB_BUILD_PROFILES");
-	auto_free char *profiles = NULL;
-	const char *argv[] = { "dpkg-checkbuilddeps", "-B", "-P", NULL, NULL };
+	auto_free char *profiles = text_format("-P%s %s", own ? own : "", DPKG_PROFILES);
+	const char *const argv[] = { "dpkg-checkbuilddeps", "-B", profiles, NULL };
 	static const char label[] = "Unmet build ";
 	auto_buf struct buf errors = { 0 };
 	auto_buf struct buf names = { 0 };
 	char *list;
 	int status;
 
-	if (asprintf(&profiles, "-P%s %s", own ? own : "", DPKG_PROFILES) < 0) {
-		profiles = NULL;
+	if (!profiles)
 		return uspl_fail_nomem(err);
-	}
 	for (char *space = profiles; (space = strchr(space, ' '));)
 		*space = ',';
-	argv[2] = profiles;
 	status = dpkg_run(argv, source->tree, NULL, &errors, err);
 	if (status <= 0)
 		return status;

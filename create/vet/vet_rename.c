@@ -137,8 +137,7 @@ static int find_places(const struct diff *diff, place_vec *places, struct uspl_e
 
 		for (size_t j = 0; j < obj->secs.n; j++) {
 			const struct secinfo *secinfo = secinfo_of(obj->secs.items[j]);
-			const struct objsym *twin =
-				secinfo->owner ? syminfo_of(secinfo->owner)->twin : NULL;
+			const struct objsym *twin = secinfo_twin(secinfo);
 			struct place *place;
 
 			if (!is_place(secinfo) || !secinfo->carried || !twin || !twin->sec)

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/subprocess.h"
+#include "base/text.h"
 
 enum { NO_SUCH_PROGRAM = 127, OWNERS_AT_ONCE = 256 };
 
@@ -89,10 +90,7 @@ static bool has_files(const char *state)
 	static const char *const states[] = { "installed", "unpacked", "half-configured",
 					      "triggers-awaited", "triggers-pending" };
 
-	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
-		if (!strcmp(state, states[i]))
-			return true;
-	return false;
+	return TEXT_IS_ONE_OF(state, states);
 }
 
 int dpkg_installed(dpkg_packages *ret, struct uspl_err *err)
