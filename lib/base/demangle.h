@@ -5,7 +5,10 @@
 
 #include "base/types.h"
 
-/* "_ZN3Foo3barEi" -> "Foo::bar(int)", any other name as it is. The caller's; NULL: no memory. */
+/*
+ * "_ZN3Foo3barEi" -> "Foo::bar(int)", any other name as it is, but as text_add_printable writes it.
+ * The caller's; NULL: no memory.
+ */
 char *demangle_name(const char *name);
 /*
  * The same without the version that a library's own symbol table may have behind a name, which is

@@ -14,15 +14,11 @@
 static int add(struct trace_names *names, const char *name, struct uspl_err *err)
 {
 	char **place = vec_push(&names->by_id);
-	auto_free char *plain = name ? demangle_symbol(name) : NULL;
-	struct buf shown = { 0 };
 
-	if (!place || (name && !plain))
+	if (!place)
 		return uspl_fail_nomem(err);
-	if (plain)
-		text_add_printable(&shown, plain, strlen(plain), false);
-	*place = buf_take(&shown);
-	return plain && !*place ? uspl_fail_nomem(err) : 0;
+	*place = name ? demangle_symbol(name) : NULL;
+	return name && !*place ? uspl_fail_nomem(err) : 0;
 }
 
 /* The image of a module, made when it is first asked for; NULL if that fails. */
@@ -220,11 +216,8 @@ static taddr widen(taddr start, taddr end, uint32_t low)
 static void write_name(const char *name, char *buf, size_t len)
 {
 	auto_free char *plain = demangle_symbol(name);
-	auto_buf struct buf shown = { 0 };
 
-	if (plain)
-		text_add_printable(&shown, plain, strlen(plain), false);
-	snprintf(buf, len, "%s", plain ? buf_str(&shown) : name);
+	snprintf(buf, len, "%s", plain ? plain : "?");
 }
 
 /* The function in one of the process's modules; false if the address is in none. */

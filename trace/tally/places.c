@@ -8,7 +8,6 @@
 
 #include "base/demangle.h"
 #include "base/log.h"
-#include "base/text.h"
 #include "image/image_debug.h"
 
 int places_open(const struct proc *proc, const module_vec *modules, struct places *ret,
@@ -47,7 +46,7 @@ static void add_name(const char *name, struct buf *out)
 	auto_free char *plain = demangle_symbol(name);
 
 	if (plain)
-		text_add_printable(out, plain, strlen(plain), false);
+		buf_addstr(out, plain);
 }
 
 /* Where addr is, by the name and the line of what lies at `known`. */
