@@ -8,8 +8,9 @@
  * address. Where an object is made or cleared, its cell is dropped ("uspl_auto_TYPE_drop").
  *
  * "NEW>OLD" in the place of a member's name: that one is laid out right behind OLD, where the
- * structure has room. Such a structure, which may have no tag ("?TYPEDEF"), is as if it were declared so, and nothing else is looked at
- * but whether its members are given their first values in the order that they are declared in.
+ * structure has room. Such a structure, which may have no tag ("?TYPEDEF"), is as if it were
+ * declared so, and nothing else is looked at but whether its members are given their first values
+ * in the order that they are declared in.
  *
  * That is right only if all that happens to an object's bytes is seen. So the source is compiled
  * for its facts first (mode=scan): the structure has a size there, and its members have offsets,

@@ -223,8 +223,8 @@ static int run_plugin(struct work *work, const struct build_unit *unit, const ch
 
 	plugin = text_format("-fplugin=%s", work->plugin);
 	spec = text_format("-fplugin-arg-keep_layout-spec=%s", work->spec);
-	if (facts && asprintf(&told, "-fplugin-arg-keep_layout-facts=%s", facts) < 0)
-		told = NULL;
+	if (facts)
+		told = text_format("-fplugin-arg-keep_layout-facts=%s", facts);
 	if (!plugin || !spec || !told)
 		return uspl_fail_nomem(err);
 	{
@@ -410,8 +410,7 @@ static int make_room(struct work *work, const char *facts, bool *ret, struct usp
 {
 	struct found *found;
 
-	for (const char *line = facts; line && *line; line = strchr(line, '\n')) {
-		line += *line == '\n';
+	for (const char *line = facts; *line; line = text_next_line(line))
 		vec_for_each (&work->types, found) {
 			size_t len = strlen(found->type->name);
 			const char *why, *reason;
@@ -423,14 +422,12 @@ static int make_room(struct work *work, const char *facts, bool *ret, struct usp
 			why = short_place(work, line + 3 + len + 1);
 			len = strcspn(why, "\t\n");
 			reason = why + len + (why[len] == '\t');
-			if (asprintf(&found->why_in_room, "%.*s %.*s", (int)len, why,
-				     (int)strcspn(reason, "\n"), reason) < 0) {
-				found->why_in_room = NULL;
+			found->why_in_room = text_format("%.*s %.*s", (int)len, why,
+							 (int)strcspn(reason, "\n"), reason);
+			if (!found->why_in_room)
 				return uspl_fail_nomem(err);
-			}
 			*ret = true;
 		}
-	}
 	return 0;
 }
 
